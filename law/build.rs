@@ -1,10 +1,12 @@
-//! Compiles the law's C headers, instantiated by `src/face.c`.
+//! Compiles the law's C headers, instantiated by `src/face.c` and `src/thesis_face.c`.
 
 fn main() {
     println!("cargo:rerun-if-changed=include");
-    println!("cargo:rerun-if-changed=src/face.c");
+    for file in ["src/face.h", "src/face.c", "src/thesis_face.c"] {
+        println!("cargo:rerun-if-changed={file}");
+    }
     cc::Build::new()
-        .file("src/face.c")
+        .files(["src/face.c", "src/thesis_face.c"])
         .include("include")
         .std("c11")
         .warnings(true)

@@ -10,8 +10,8 @@ mod words;
 
 use crate::{Failure, say};
 use clap::{Args, Subcommand, ValueEnum};
-use linux::tcp::{self as rapid_tcp, Error, Options};
-use packetscale_models::rapid::Params;
+use linux::tcp::{self as rapid_tcp, Error, Law, Options};
+use packetscale_models::rapid::{Params, ThesisParams};
 use packetscale_models::units::{Bytes, Span};
 use serde_json::json;
 use std::io::{IsTerminal, Write};
@@ -257,13 +257,13 @@ fn interrupted() -> Result<Arc<AtomicBool>, Failure> {
 
 fn register(load: &Load) -> Result<(), Failure> {
     let packet = Bytes::new(1500);
-    let params = match load.preset {
-        Preset::Default => Params::new(packet),
-        Preset::Thesis => Params::thesis(packet),
+    let law = match load.preset {
+        Preset::Default => Law::Default(Params { competitive: load.competitive, ..Params::new(packet) }),
+        Preset::Thesis => Law::Thesis(ThesisParams::new(packet)),
     };
     let options = Options {
         name: load.name.clone().unwrap_or(Options::default().name),
-        params: Params { competitive: load.competitive, ..params },
+        law,
         flows: load.flows,
         flows_per_user: load.flows_per_user,
         window: load.window,

@@ -26,11 +26,13 @@ fn compile(compiler: &str, flags: &[&str], source: &str, object: &str) -> Option
 #[test]
 fn the_headers_are_clean_c11() {
     let flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror"];
-    let Some((compiled, said)) = compile("gcc", &flags, "src/face.c", "face.o") else {
-        eprintln!("skipped: gcc is not installed");
-        return;
-    };
-    assert!(compiled, "{said}");
+    for source in ["src/face.c", "src/thesis_face.c"] {
+        let Some((compiled, said)) = compile("gcc", &flags, source, "face.o") else {
+            eprintln!("skipped: gcc is not installed");
+            return;
+        };
+        assert!(compiled, "{said}");
+    }
 }
 
 #[test]
@@ -39,8 +41,13 @@ fn the_headers_compile_for_bpf() {
 }
 
 #[test]
+fn those_of_the_dissertations_law_compile_for_bpf() {
+    compiles_for_bpf(&["-DHOST_THESIS"], "host-thesis.bpf.o");
+}
+
+#[test]
 fn so_they_do_with_the_learnt_estimator() {
-    compiles_for_bpf(&["-DRAPID_WITH_LEARNT"], "host-learnt.bpf.o");
+    compiles_for_bpf(&["-DHOST_THESIS", "-DRAPID_WITH_LEARNT"], "host-learnt.bpf.o");
 }
 
 fn compiles_for_bpf(definitions: &[&str], object: &str) {

@@ -47,7 +47,7 @@ INLINE void deliver(struct conn *c, u64 now, u64 number, struct packet *p)
 	if (p->fate == FATE_DELIVERED)
 		return;
 	push_fresh(c, now, number);
-	c->fresh_bytes += rapid_max(p->law.size, c->law.params.packet);
+	c->fresh_bytes += rapid_max(p->law.size, c->law.flow.packet);
 	if (p->fate == FATE_UNKNOWN)
 		c->highest = rapid_max(c->highest, number + 1);
 	p->fate = FATE_DELIVERED;

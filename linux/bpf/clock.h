@@ -76,8 +76,8 @@ INLINE u32 gap_bucket(u64 ns)
  */
 INLINE void note_lateness(struct conn *c)
 {
-	u64 created = rapid_min(rapid_above(c->proposal_ns, c->last_sent_ns), RAPID_NS_PER_S), rate = c->law.rate;
-	u32 packet = c->law.params.packet * (u32)rapid_max(c->group, 1);
+	u64 created = rapid_min(rapid_above(c->proposal_ns, c->last_sent_ns), RAPID_NS_PER_S), rate = c->law.flow.rate;
+	u32 packet = c->law.flow.packet * (u32)rapid_max(c->group, 1);
 
 	if (!c->planned_ns || c->idle || !c->last_sent_ns)
 		return;
@@ -207,7 +207,7 @@ static __attribute__((noinline)) void commit(struct conn *c, const struct tcp_so
 	c->retransmitted += again;
 	c->snd_nxt = tp->snd_nxt;
 	c->last_sent_ns = c->proposal_ns;
-	c->planned_ns = c->law.next_ns;
+	c->planned_ns = c->law.flow.next_ns;
 	c->drained = c->last;
 	c->idle = 0;
 	c->proposed = 0;
@@ -225,7 +225,7 @@ static long spin_turn(u32 turn, void *context)
 /* Burns what is left of a gap, at most `limit`. Returns the time after it. */
 INLINE u64 spin(const struct conn *c, u64 now, u64 limit)
 {
-	u64 until = c->law.next_ns;
+	u64 until = c->law.flow.next_ns;
 
 	if (until <= now || until - now > limit)
 		return now;
@@ -297,7 +297,7 @@ INLINE void hold(struct tcp_sock *tp)
  */
 INLINE u32 was_drained(const struct conn *c, u64 now)
 {
-	return c->drained && now > c->law.next_ns + (c->law.gap_q10 >> (RAPID_Q10_BITS + 1));
+	return c->drained && now > c->law.flow.next_ns + (c->law.flow.gap_q10 >> (RAPID_Q10_BITS + 1));
 }
 
 INLINE void note_idle(struct conn *c)
@@ -334,9 +334,9 @@ static __attribute__((noinline)) void propose(struct conn *c, struct sock *sk, s
 	next = law_before_sending(c, now, payload + c->overhead);
 	if (c->idle)
 		/* As the law will have it once it hears of the pause: no gap is shorter for that. */
-		next = rapid_max(next, now + (c->law.gap_q10 >> RAPID_Q10_BITS));
+		next = rapid_max(next, now + (c->law.flow.gap_q10 >> RAPID_Q10_BITS));
 	group = group_of(sk, tp, payload);
-	next += (group - 1) * c->law.gap_q10 >> RAPID_Q10_BITS;
+	next += (group - 1) * c->law.flow.gap_q10 >> RAPID_Q10_BITS;
 	payload *= group;
 	if (cfg && cfg->spin_ns)
 		next -= rapid_min(next, cfg->spin_ns);

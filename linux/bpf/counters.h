@@ -93,7 +93,7 @@ INLINE int was_full(const struct conn *c, const struct tcp_sock *tp)
 static __attribute__((noinline)) void note_window(struct conn *c, const struct tcp_sock *tp, u64 now)
 {
 	if (tp->snd_cwnd >= window_most() && was_full(c, tp))
-		note_limit(c, LIMIT_WINDOW, rapid_min(rapid_above(now, c->report.acked_ns), c->law.srtt_ns));
+		note_limit(c, LIMIT_WINDOW, rapid_min(rapid_above(now, c->report.acked_ns), c->law.flow.srtt_ns));
 }
 
 #endif

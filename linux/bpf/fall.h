@@ -72,7 +72,7 @@ static __attribute__((noinline)) void note_fall(struct sock *sk, const struct co
 	f->fallen = (struct fallen){
 		.at_ns = bpf_ktime_get_ns(),
 		.packets = c ? c->report.packets : 0,
-		.rate = c && !c->waiting ? c->law.rate : 0,
+		.rate = c && !c->waiting ? c->law.flow.rate : 0,
 		.srtt_ns = (u64)(tp->srtt_us >> 3) * 1000,
 		.cwnd = tp->snd_cwnd,
 		.ssthresh = tp->snd_ssthresh,

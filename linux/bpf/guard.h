@@ -54,7 +54,7 @@ INLINE u64 guard_window(const struct conn *c)
 
 	if (!g->pausing)
 		return ~0ULL;
-	return RAPID_WINDOW_SLACK_PACKETS + PAUSE_TIMES * g->carried / c->law.params.packet;
+	return RAPID_WINDOW_SLACK_PACKETS + PAUSE_TIMES * g->carried / c->law.flow.packet;
 }
 
 /* An acknowledgment has come: notes whether the guard's window kept packets back, and not the law's. */
@@ -62,7 +62,7 @@ static __attribute__((noinline)) void guard_note_window(struct conn *c, const st
 {
 	struct guard *g = &c->guard;
 
-	if (g->pausing && was_full(c, tp) && guard_window(c) < rapid_window(&c->law))
+	if (g->pausing && was_full(c, tp) && guard_window(c) < LAW(window)(&c->law))
 		g->held = 1;
 }
 
@@ -70,7 +70,7 @@ static __attribute__((noinline)) void guard_note_window(struct conn *c, const st
 INLINE void guard_pauses(struct conn *c, u32 lossy)
 {
 	struct guard *g = &c->guard;
-	u64 slowest = rapid_max(g->slowest_ns, c->law.rtt_ns), part = (c->law.rtt_ns << 16) / rapid_max(slowest, 1);
+	u64 slowest = rapid_max(g->slowest_ns, c->law.flow.rtt_ns), part = (c->law.flow.rtt_ns << 16) / rapid_max(slowest, 1);
 	u64 acked = rapid_min(g->acked, EPOCH_BYTES_MAX) * part >> 16, both = acked + g->acked_before;
 
 	g->pausing = g->paused ? PAUSE_EPOCHS : rapid_above(g->pausing, 1);
@@ -87,10 +87,10 @@ static __attribute__((noinline)) void guard(struct conn *c, u64 now, u64 acked)
 	u32 lossy;
 
 	g->acked += acked;
-	g->slowest_ns = rapid_max(g->slowest_ns, c->law.srtt_ns);
+	g->slowest_ns = rapid_max(g->slowest_ns, c->law.flow.srtt_ns);
 	repairs = c->state == TCP_CA_Loss && g->repairs;
 	g->idled |= repairs;
-	if (lasted < rapid_max(EPOCH_MIN_NS, c->law.srtt_ns))
+	if (lasted < rapid_max(EPOCH_MIN_NS, c->law.flow.srtt_ns))
 		return;
 	g->paused |= was_drained(c, now);
 	lossy = LOSSY_PART * (c->report.lost - g->lost) > c->report.delivered - g->delivered;
@@ -101,10 +101,10 @@ static __attribute__((noinline)) void guard(struct conn *c, u64 now, u64 acked)
 	highest = rapid_max(g->rate[0], g->rate[1]);
 	if (g->idled || g->pausing)
 		g->rate[0] = highest;
-	bound = c->law.startup ? STARTUP_TIMES * highest : highest + highest / HEADROOM_PART;
-	if (!c->law.startup && lossy)
+	bound = c->law.flow.startup ? STARTUP_TIMES * highest : highest + highest / HEADROOM_PART;
+	if (!c->law.flow.startup && lossy)
 		bound = g->rate[0] + g->rate[0] / HEADROOM_LOSSY_PART;
-	if (g->since_ns && !g->pausing && g->acked > EPOCH_PACKETS * c->law.params.packet && c->law.rate > bound) {
+	if (g->since_ns && !g->pausing && g->acked > EPOCH_PACKETS * c->law.flow.packet && c->law.flow.rate > bound) {
 		g->held = 1;
 		law_cap(c, bound);
 	}

@@ -20,12 +20,12 @@ GLOBAL int note_call(struct conn *c, u32 call, u64 now, u64 number, u64 argument
 		.kind = EVENT_LAW,
 		.call = call,
 		.slot = c->slot,
-		.packet = c->law.params.packet,
+		.packet = c->law.flow.packet,
 		.now_ns = now,
 		.number = number,
 		.argument = argument,
-		.rate = c->law.rate,
-		.next_ns = c->law.next_ns,
+		.rate = c->law.flow.rate,
+		.next_ns = c->law.flow.next_ns,
 		.available = c->law.available,
 		.streams = c->law.streams,
 	};
@@ -57,7 +57,7 @@ static long note_packet(u32 turn, void *context)
 	e.state = p->law.state;
 	e.sent_ns = p->law.sent_ns;
 	e.arrival_ns = p->law.arrival_ns;
-	e.rate = rapid_probe_rate(&n->conn->law, n->stream_record, p->law.level >> 1);
+	e.rate = LAW(probe_rate)(&n->conn->law, n->stream_record, p->law.level >> 1);
 	e.available = n->conn->law.estimated ? n->conn->law.available : 0;
 	e.stream_kind = n->stream_record->kind;
 	n->conn->report.unlogged += bpf_ringbuf_output(&events, &e, sizeof(e), 0) != 0;

@@ -73,14 +73,6 @@ struct {
 	__type(value, struct rapid_stream);
 } streams SEC(".maps");
 
-/* One per slot for the thesis preset; a single one, unused, for the default. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__type(value, struct rapid_gaps);
-} gaps SEC(".maps");
-
 INLINE struct packet *packet_at(u32 slot, u64 number)
 {
 	u32 key = ((u32)number & record_mask) + slot * RECORDS;
@@ -102,7 +94,35 @@ INLINE struct rapid_stream *host_stream(const struct rapid_memory *memory, u32 n
 	return bpf_map_lookup_elem(&streams, &key);
 }
 
+/* The default law, or the dissertation's in sender_thesis.bpf.c. Both have the same calls: LAW(call). */
+#ifdef SENDER_THESIS
+#include "rapid/thesis.h"
+#define LAW(call) rapid_thesis_##call
+#define LAW_STATE struct rapid_thesis
+#define LAW_PARAMS struct rapid_thesis_params
+#define LAW_RESTARTS 0
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct rapid_gaps);
+} gaps SEC(".maps");
+#else
 #include "rapid/rapid.h"
+#define LAW(call) rapid_##call
+#define LAW_STATE struct rapid
+#define LAW_PARAMS struct rapid_params
+#define LAW_RESTARTS 1 /* in its first stream */
+#endif
+
+/* With what a connection begins, but for its own packet size. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, LAW_PARAMS);
+} params SEC(".maps");
 
 /* Runs of one law per round trip that bound the rate: guard.h. */
 struct guard {
@@ -193,7 +213,7 @@ struct conn {
 	u32 together, committed; /* of the packets lately sent, how many left with the one before */
 	u32 bursting;
 
-	struct rapid law;
+	LAW_STATE law;
 };
 
 struct {
@@ -287,8 +307,9 @@ INLINE struct memory memory_of(const struct conn *c)
 {
 	struct memory m = {.law = {.record_mask = record_mask, .stream_mask = STREAMS - 1}, .slot = c->slot};
 
-	if (c->law.params.preset == RAPID_THESIS)
-		m.law.gaps = bpf_map_lookup_elem(&gaps, &m.slot);
+#ifdef SENDER_THESIS
+	m.law.gaps = bpf_map_lookup_elem(&gaps, &m.slot);
+#endif
 	return m;
 }
 

@@ -102,7 +102,6 @@ enum {
 };
 
 struct config {
-	struct rapid_params params;
 	u32 log;
 	u32 spin_ns;     /* at most this is spent waiting in a loop, per packet */
 	u32 option_noise_ns; /* error of a stamp of the option, */

@@ -11,7 +11,7 @@
  *     release       give the slot back
  *
  * The kernel's own CUBIC takes over where Rapid can do nothing (fall.h). The law is
- * law, word for word.
+ * that of `law/`, word for word; sender_thesis.bpf.c compiles the same with the dissertation's law.
  */
 #include "memory.h"
 
@@ -29,18 +29,18 @@ INLINE void update_report(struct conn *c, u64 now)
 	struct report *r = &c->report;
 
 	r->acked_ns = now;
-	r->rate = c->law.rate;
-	r->startup = c->law.startup;
-	r->queue_ns = c->law.envelope.queue_ns;
+	r->rate = c->law.flow.rate;
+	r->startup = c->law.flow.startup;
+	r->queue_ns = LAW(queue_ns)(&c->law);
 	r->queue_max_ns = rapid_max(r->queue_max_ns, r->queue_ns);
-	r->rtt_ns = c->law.rtt_ns;
-	r->srtt_ns = c->law.srtt_ns;
+	r->rtt_ns = c->law.flow.rtt_ns;
+	r->srtt_ns = c->law.flow.srtt_ns;
 }
 
 /* Sets the law's window, which is above what the packet clock lets go. */
 INLINE void set_window(struct tcp_sock *tp, const struct conn *c)
 {
-	u32 window = (u32)rapid_min(rapid_min(rapid_window(&c->law), guard_window(c)), window_most());
+	u32 window = (u32)rapid_min(rapid_min(LAW(window)(&c->law), guard_window(c)), window_most());
 
 	tp->snd_cwnd = (u32)rapid_min(rapid_max(window, 4), tp->snd_cwnd_clamp);
 }
@@ -76,7 +76,7 @@ INLINE void take_over(struct conn *c, struct sock *sk, const struct tcp_sock *tp
 	note_payload(c, sk, tp);
 	c->begun_rtt_ns = rtt_ns;
 	law_start(c, now, rtt_ns, slow_start ? 2 * flight : flight, slow_start);
-	c->marked_rate = c->law.rate; /* marks until now have been heeded: slow start is over */
+	c->marked_rate = c->law.flow.rate; /* marks until now have been heeded: slow start is over */
 	c->report.waiting = c->waiting = BEGUN;
 	COUNT(steered, 1);
 	c->segments = tp->data_segs_out;
@@ -91,12 +91,13 @@ static __attribute__((noinline)) u32 begin(struct sock *sk)
 {
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	const struct config *cfg = the_config();
-	u32 slot = 0, uid = sk->sk_uid.val, counted = 0, reason;
+	u32 slot = 0, uid = sk->sk_uid.val, counted = 0, reason, zero = 0;
+	const LAW_PARAMS *usual = bpf_map_lookup_elem(&params, &zero);
 	u64 now = bpf_ktime_get_ns();
-	struct rapid_params params;
+	LAW_PARAMS own;
 	struct conn *c;
 
-	if (!cfg)
+	if (!cfg || !usual)
 		return REASON_SLOTS;
 	reason = cfg->switched ? REASON_SWITCHED : take_slot(cfg, uid, &slot, &counted);
 	if (reason != REASON_NONE)
@@ -106,7 +107,6 @@ static __attribute__((noinline)) u32 begin(struct sock *sk)
 		return REASON_SLOTS;
 	COUNT(begun, 1);
 	set_slot(sk, slot, c->turn);
-	params = cfg->params;
 	c->slot = slot;
 	c->uid = uid;
 	c->counted = counted;
@@ -116,8 +116,9 @@ static __attribute__((noinline)) u32 begin(struct sock *sk)
 	c->acked = tp->delivered;
 	read_address(sk, &c->report.address);
 	c->report.began_ns = now;
-	params.packet = c->payload + c->overhead;
-	law_begin(c, &params, now, (u64)(tp->srtt_us >> 3) * 1000, now ^ ((u64)slot << 40));
+	own = *usual;
+	own.packet = c->payload + c->overhead;
+	law_begin(c, &own, now, (u64)(tp->srtt_us >> 3) * 1000, now ^ ((u64)slot << 40));
 	update_report(c, 0);
 	c->waiting = ask(sk) ? ASKED : UNASKED;
 	c->report.mode = MODE_RAPID;
@@ -200,8 +201,7 @@ INLINE void restart(struct conn *c, u64 now, u64 rtt)
 	u64 begun = c->begun_rtt_ns;
 
 	c->begun_rtt_ns = 0;
-	if (c->law.startup && !c->law.stream && c->law.params.preset != RAPID_THESIS &&
-	    2 * rapid_max(rtt, c->law.params.rtt_floor_ns) < begun)
+	if (LAW_RESTARTS && c->law.flow.startup && !c->law.flow.stream && 2 * rapid_max(rtt, c->law.flow.rtt_floor_ns) < begun)
 		law_start(c, now, rtt, c->fresh_count, 1);
 }
 
@@ -276,9 +276,9 @@ static __attribute__((noinline)) void keep_bounds(struct conn *c, const struct s
 {
 	u64 limit = pacing_limit(sk);
 
-	if (limit < RAPID_RATE_CEILING && c->law.rate > limit)
+	if (limit < RAPID_RATE_CEILING && c->law.flow.rate > limit)
 		law_cap(c, limit);
-	if (c->state == TCP_CA_CWR && c->law.rate > c->marked_rate)
+	if (c->state == TCP_CA_CWR && c->law.flow.rate > c->marked_rate)
 		law_cap(c, c->marked_rate);
 }
 
@@ -334,7 +334,7 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 	if (reason) {
 		u64 most = rapid_min(guard_window(c), window_most());
 
-		tp->snd_cwnd = (u32)rapid_clamp(rapid_bytes_in(c->law.rate, c->law.srtt_ns) / c->law.params.packet, RAPID_INITIAL_PACKETS,
+		tp->snd_cwnd = (u32)rapid_clamp(rapid_bytes_in(c->law.flow.rate, c->law.flow.srtt_ns) / c->law.flow.packet, RAPID_INITIAL_PACKETS,
 					      most);
 		fall(sk, c, reason);
 	}
@@ -386,14 +386,14 @@ SEC("struct_ops") void rapid_set_state(u64 *ctx)
 		law_recovery(c);
 	if (state == TCP_CA_CWR && c->state < TCP_CA_CWR) {
 		law_marked(c);
-		c->marked_rate = c->law.rate;
+		c->marked_rate = c->law.flow.rate;
 	}
 	if (state == TCP_CA_Loss)
 		c->guard.repairs = REPAIR_EPOCHS;
 	if (state == TCP_CA_Loss && c->state != TCP_CA_Loss) {
 		commit(c, (const struct tcp_sock *)sk);
-		c->undo_rate = c->law.rate;
-		c->undo_startup = c->law.startup;
+		c->undo_rate = c->law.flow.rate;
+		c->undo_startup = c->law.flow.startup;
 		c->doubted = c->next;
 		c->doubted_una = ((const struct tcp_sock *)sk)->snd_una;
 		c->proposed = 0;

@@ -122,7 +122,7 @@ INLINE int is_silent(const struct conn *c, const struct feedback *f, u64 now)
 	if (c->report.source == SOURCE_OPTION && f && f->flags & FEEDBACK_DISTRUSTED)
 		return 1;
 	return packets > SILENT_PACKETS &&
-	       rapid_above(now, c->heard_ns) > rapid_max(SILENT_NS, SILENT_ROUNDS * c->law.srtt_ns);
+	       rapid_above(now, c->heard_ns) > rapid_max(SILENT_NS, SILENT_ROUNDS * c->law.flow.srtt_ns);
 }
 
 /* Counts why nothing comes any more. */

@@ -6,8 +6,8 @@ use std::process::Command;
 /// The version that compiled the objects kept; another makes other code of the same source.
 const CLANG: &str = "clang version 14.";
 
-/// Programs of Rapid (sender, option, stamps), and the lab's bottleneck.
-const PROGRAMS: usize = 4;
+/// Programs of Rapid (two senders, option, stamps), and the lab's bottleneck.
+const PROGRAMS: usize = 5;
 
 #[test]
 fn the_objects_kept_are_what_the_sources_compile_to() {

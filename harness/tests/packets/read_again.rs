@@ -1,12 +1,12 @@
 //! What a capture has, as the reader of captures finds it.
 
-use harness::packets::{Capture, Event, FlowStart, Observer, Start};
-use proptest::prelude::*;
-use proptest::test_runner::TestRunner;
 use experiment::results::Run;
-use std::io::Write;
+use harness::packets::{Capture, Event, FlowStart, Observer, Start};
 use packetscale_models::transport::{Ack, SackBlock, Segment};
 use packetscale_models::units::{Bytes, Ecn, Marks, Span, Time};
+use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use std::io::Write;
 
 /// What sizes on the wire have beside IP's packet.
 const ETHERNET: u64 = 14;

@@ -37,15 +37,16 @@
 RAPID_FN int rapid_was_misread(struct rapid *law, const struct rapid_stream *s)
 {
 	const struct rapid_envelope *e = &law->envelope;
-	u32 empty = e->queue_ns < law->rtt_ns / RAPID_ANEW_QUEUE_PART;
+	struct rapid_clear_path *c = &law->clear;
+	u32 empty = e->queue_ns < law->flow.rtt_ns / RAPID_ANEW_QUEUE_PART;
 	u32 clear = !s->lost && (law->estimated ? e->at_ceiling : empty);
 
-	law->clear = clear ? (u8)(law->clear - 1) : RAPID_MISREAD;
+	c->streams = clear ? (u8)(c->streams + 1) : 0;
 	if (law->streams >= RAPID_ANEW_MISREAD_STREAMS || e->loss > RAPID_LOSS_QUEUED_Q16 || law->contest_stage >= RAPID_CONTENDS)
-		law->clear = 0;
-	if (law->clear != RAPID_MISREAD - RAPID_ANEW_STREAMS)
+		*c = (struct rapid_clear_path){0};
+	if (c->streams < RAPID_ANEW_STREAMS)
 		return 0;
-	law->clear = 0;
+	*c = (struct rapid_clear_path){0};
 	return 1;
 }
 
@@ -53,25 +54,25 @@ RAPID_FN int rapid_was_misread(struct rapid *law, const struct rapid_stream *s)
 RAPID_FN int rapid_begins_anew(struct rapid *law, const struct rapid_stream *s, u64 now)
 {
 	const struct rapid_envelope *e = &law->envelope;
-	u64 per_round = rapid_rate_of(law->params.packet, law->rtt_ns);
-	u32 clear = law->estimated && e->at_ceiling && !s->lost && e->queue_ns < law->rtt_ns / RAPID_ANEW_QUEUE_PART;
+	u64 per_round = rapid_rate_of(law->flow.packet, law->flow.rtt_ns);
+	u32 clear = law->estimated && e->at_ceiling && !s->lost && e->queue_ns < law->flow.rtt_ns / RAPID_ANEW_QUEUE_PART;
 	u32 needs = RAPID_ANEW_STREAMS;
 
-	if (law->clear == RAPID_MARKED) {
-		law->clear = 0;
+	if (law->clear.marked) {
+		law->clear.marked = 0;
 		return 0;
 	}
-	if (law->clear > RAPID_ANEW_STREAMS)
+	if (law->clear.misread)
 		return rapid_was_misread(law, s);
-	clear &= law->rate < RAPID_ANEW_PACKETS * per_round && law->quiet_rtt_ns;
-	law->clear = clear ? (u8)rapid_min(law->clear + 1, RAPID_ANEW_STREAMS) : 0;
-	if (rapid_is_empty(law) && !law->params.competitive && s->rate < RAPID_ANEW_FLOOR_EIGHTHS * per_round / 8)
+	clear &= law->flow.rate < RAPID_ANEW_PACKETS * per_round && law->quiet_rtt_ns;
+	law->clear.streams = clear ? (u8)rapid_min(law->clear.streams + 1, RAPID_ANEW_STREAMS) : 0;
+	if (rapid_is_empty(law) && !law->tuning.competitive && s->rate < RAPID_ANEW_FLOOR_EIGHTHS * per_round / 8)
 		needs = 1;
-	if (law->rate >= RAPID_ANEW_DONE_PACKETS * per_round)
+	if (law->flow.rate >= RAPID_ANEW_DONE_PACKETS * per_round)
 		law->anew = 0;
-	if (law->clear < needs || now < law->anew_ns || law->contest_stage >= RAPID_CONTENDS)
+	if (law->clear.streams < needs || now < law->anew_ns || law->contest_stage >= RAPID_CONTENDS)
 		return 0;
-	law->anew_ns = now + ((RAPID_ANEW_ROUNDS * law->rtt_ns) << law->anew);
+	law->anew_ns = now + ((RAPID_ANEW_ROUNDS * law->flow.rtt_ns) << law->anew);
 	law->anew = (u8)rapid_min(law->anew + 1, RAPID_ANEW_DOUBLINGS);
 	return 1;
 }
@@ -79,17 +80,17 @@ RAPID_FN int rapid_begins_anew(struct rapid *law, const struct rapid_stream *s, 
 /* Begins anew with a chirp. */
 RAPID_FN void rapid_begin_anew(struct rapid *law, const struct rapid_memory *memory, u64 now)
 {
-	struct rapid_stream *open = RAPID_STREAM(memory, law->stream);
+	struct rapid_stream *open = RAPID_STREAM(memory, law->flow.stream);
 
-	law->startup = 1;
+	law->flow.startup = 1;
 	law->contest_stage = RAPID_RESTS;
 	law->doubt_rate = 0;
 	law->policer = (struct rapid_policer){0};
 	law->chirping = 0;
-	law->clear = 0;
-	if (law->open && open)
-		rapid_close(law, open);
-	rapid_hurry(law, now);
+	law->clear = (struct rapid_clear_path){0};
+	if (law->flow.open && open)
+		rapid_close(&law->flow, open);
+	rapid_hurry(&law->flow, now);
 }
 
 #endif

@@ -133,10 +133,10 @@ static inline long rapid_halve(u32 turn, void *context)
 
 /*
  * Levels x_k = h a^k with a = span^(1/(levels-1)) and h = (1 + 1/a + ... )/levels,
- * so that a stream of equal counts per level has mean rate exactly one. Span is
- * at most 4. Done once, when a flow begins.
+ * so that a stream of equal counts per level has mean rate exactly one, in Q16. Span
+ * is at most 4. Done once, when a flow begins.
  */
-RAPID_FN void rapid_ladder_fill(struct rapid_ladder *ladder, u32 span, u32 levels)
+RAPID_FN void rapid_ladder_fill(u32 *x, u32 span, u32 levels)
 {
 	struct rapid_root root = {.low = RAPID_ONE, .high = 4 * RAPID_ONE, .span = span};
 	u64 inverse_sum = 0, level = RAPID_ONE;
@@ -147,16 +147,15 @@ RAPID_FN void rapid_ladder_fill(struct rapid_ladder *ladder, u32 span, u32 level
 	for (u32 k = 0; k < RAPID_LEVELS_MAX; k++) {
 		if (k >= levels)
 			break;
-		ladder->x[k] = (u32)level;
+		x[k] = (u32)level;
 		inverse_sum += ((u64)1 << 40) / level;
 		level = (level * root.low + RAPID_HALF) >> 16;
 	}
 	for (u32 k = 0; k < RAPID_LEVELS_MAX; k++) {
 		if (k >= levels)
 			break;
-		ladder->x[k] = (u32)((ladder->x[k] * (inverse_sum / levels) + (1 << 23)) >> 24);
+		x[k] = (u32)((x[k] * (inverse_sum / levels) + (1 << 23)) >> 24);
 	}
-	ladder->levels = levels;
 }
 
 #endif

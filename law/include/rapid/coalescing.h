@@ -28,6 +28,7 @@
 #define RAPID_COALESCING_H
 
 #include "frame.h"
+#include "state.h"
 
 /* A packet belongs to a batch if it arrives within 1/8 of its send gap. */
 #define RAPID_BATCH_GAP_PART 8
@@ -145,7 +146,7 @@ RAPID_STAGE s64 rapid_less_frame(const struct rapid *law, struct rapid_stream *s
 	if (!longer)
 		return delay;
 	most = (u64)rapid_difference((u64)delay, (u64)rapid_smin(delay, rapid_minimum_of(&e->delay)));
-	most = rapid_min(most, rapid_min(law->rtt_ns / RAPID_FRAME_EXCUSED_ROUND_PART, RAPID_FRAME_EXCUSED_MAX_NS));
+	most = rapid_min(most, rapid_min(law->flow.rtt_ns / RAPID_FRAME_EXCUSED_ROUND_PART, RAPID_FRAME_EXCUSED_MAX_NS));
 	most = rapid_min(most, RAPID_FRAME_EXCUSED(longer));
 	s->excused_ns = (u32)rapid_max(s->excused_ns, most);
 	return delay - (s64)most;

@@ -91,7 +91,7 @@ RAPID_FN int rapid_contends(const struct rapid *law) { return law->contest_stage
 
 RAPID_FN u64 rapid_contest_base(const struct rapid *law)
 {
-	return (u64)rapid_smin(rapid_minimum_of(&law->envelope.rtt), (s64)law->rtt_ns);
+	return (u64)rapid_smin(rapid_minimum_of(&law->flow.rtt), (s64)law->flow.rtt_ns);
 }
 
 /* The round trip with the queue. */
@@ -101,7 +101,7 @@ RAPID_FN u64 rapid_contest_round(const struct rapid *law) { return rapid_contest
 RAPID_FN int rapid_meets_queue(const struct rapid *law)
 {
 	return law->envelope.queue_ns >
-	       rapid_max(law->rtt_ns / RAPID_CONTEST_QUEUE_PART, rapid_tolerated_queue(law, law->rate));
+	       rapid_max(law->flow.rtt_ns / RAPID_CONTEST_QUEUE_PART, rapid_tolerated_queue(law, law->flow.rate));
 }
 
 /* The whole cube root of x < 2^54. */
@@ -122,7 +122,7 @@ RAPID_FN u64 rapid_cube_root(u64 x)
 RAPID_FN void rapid_contest_epoch(struct rapid *law, u64 now)
 {
 	struct rapid_contest *c = &law->contest;
-	u64 packets = rapid_min(rapid_above(c->most, c->window) / law->params.packet, RAPID_CUBIC_PACKETS);
+	u64 packets = rapid_min(rapid_above(c->most, c->window) / law->flow.packet, RAPID_CUBIC_PACKETS);
 
 	c->epoch_ns = now;
 	c->first = c->window;
@@ -140,7 +140,7 @@ RAPID_FN u64 rapid_contest_bytes(const struct rapid *law)
 /* The same, in packets. */
 RAPID_FN u64 rapid_contest_window(const struct rapid *law)
 {
-	u64 packets = rapid_contest_bytes(law) / law->params.packet;
+	u64 packets = rapid_contest_bytes(law) / law->flow.packet;
 
 	return rapid_clamp(packets, RAPID_CONTEST_PACKETS_LEAST, RAPID_WINDOW_MAX_PACKETS);
 }
@@ -150,7 +150,7 @@ RAPID_FN void rapid_contest_pace(struct rapid *law)
 	u64 rate = rapid_rate_of(rapid_contest_bytes(law), rapid_contest_round(law));
 
 	rapid_set_rate(law, law->contest_stage == RAPID_LOOKS ? rate : rapid_scale(rate, RAPID_CONTEST_PACE_Q16));
-	law->window_rate = law->rate;
+	law->flow.window_rate = law->flow.rate;
 }
 
 /* Adds the queue that this stream's rate should have drained. */
@@ -158,7 +158,7 @@ RAPID_FN void rapid_contest_give(struct rapid *law, u64 duration)
 {
 	struct rapid_contest *c = &law->contest;
 	u64 inverse = rapid_max(law->envelope.inverse, 1);
-	u64 given = rapid_min(rapid_above(c->rate, law->rate), RAPID_INVERSE_ONE / inverse);
+	u64 given = rapid_min(rapid_above(c->rate, law->flow.rate), RAPID_INVERSE_ONE / inverse);
 
 	c->gave_ns += rapid_scale(rapid_min(duration, RAPID_RTT_CEILING_NS), given * inverse >> RAPID_INVERSE_SHIFT);
 }
@@ -171,7 +171,7 @@ RAPID_FN void rapid_contest_rest(struct rapid *law, u64 now)
 	law->contest_stage = RAPID_WATCHES;
 	law->contest_ns = now;
 	c->windows = 0;
-	c->rate = law->rate;
+	c->rate = law->flow.rate;
 	c->gave_ns = 0;
 	c->queue_ns = c->low_ns = law->envelope.queue_ns;
 }
@@ -206,7 +206,7 @@ RAPID_STAGE int rapid_contest_watch(struct rapid *law, u64 now, u64 duration)
 	}
 	c->low_ns = rapid_min(c->low_ns, queue);
 	rapid_contest_give(law, duration);
-	if (now - law->contest_ns < RAPID_CONTEST_ROUNDS * law->rtt_ns || c->gave_ns < law->rtt_ns / RAPID_CONTEST_GAVE_PART)
+	if (now - law->contest_ns < RAPID_CONTEST_ROUNDS * law->flow.rtt_ns || c->gave_ns < law->flow.rtt_ns / RAPID_CONTEST_GAVE_PART)
 		return 0;
 	c->windows = RAPID_CONTEST_MOVED_TIMES * rapid_above(c->queue_ns, c->low_ns) < c->gave_ns ? c->windows + 1 : 0;
 	if (c->windows >= RAPID_CONTEST_WINDOWS) {
@@ -214,7 +214,7 @@ RAPID_STAGE int rapid_contest_watch(struct rapid *law, u64 now, u64 duration)
 		return 1;
 	}
 	if (!c->windows)
-		c->rate = law->rate;
+		c->rate = law->flow.rate;
 	law->contest_ns = now;
 	c->gave_ns = 0;
 	c->queue_ns = c->low_ns;
@@ -226,7 +226,7 @@ RAPID_STAGE int rapid_contest_watch(struct rapid *law, u64 now, u64 duration)
 RAPID_FN void rapid_contest_grow(struct rapid *law, u64 now, u64 duration)
 {
 	struct rapid_contest *c = &law->contest;
-	u64 round = rapid_contest_round(law), packet = law->params.packet, age = rapid_above(now, c->epoch_ns);
+	u64 round = rapid_contest_round(law), packet = law->flow.packet, age = rapid_above(now, c->epoch_ns);
 	u64 ms = (age + round) / RAPID_MS_NS, off, rise, target, reno;
 
 	off = rapid_min(ms > c->k_ms ? ms - c->k_ms : c->k_ms - ms, RAPID_CUBIC_SPAN_MS);
@@ -251,7 +251,7 @@ RAPID_FN int rapid_contest_looked(struct rapid *law, const struct rapid_stream *
 	u64 moved = rapid_max(c->most_ns, c->queue_ns) - rapid_min(c->low_ns, c->queue_ns);
 	u64 fell = rapid_above(c->high_ns, c->low_ns);
 
-	if (c->gave_ns > law->rtt_ns / RAPID_CONTEST_GAVE_PART &&
+	if (c->gave_ns > law->flow.rtt_ns / RAPID_CONTEST_GAVE_PART &&
 	    (RAPID_CONTEST_MOVED_TIMES * fell >= c->gave_ns || RAPID_CONTEST_LEFT_PART * c->low_ns <= c->high_ns))
 		return 0;
 	if (s->delay == RAPID_UNSEEN || c->most_ns - c->low_ns > still)
@@ -283,7 +283,7 @@ RAPID_FN int rapid_contest_look(struct rapid *law, const struct rapid_stream *s,
 		}
 	} else if (law->contest_stage == RAPID_WAITS) {
 		if (since > RAPID_LOOK_WAIT_ROUNDS * round &&
-		    (queue > law->rtt_ns / RAPID_LOOK_QUEUE_PART || since > RAPID_LOOK_EVERY_NS)) {
+		    (queue > law->flow.rtt_ns / RAPID_LOOK_QUEUE_PART || since > RAPID_LOOK_EVERY_NS)) {
 			law->contest_stage = RAPID_LOOKS;
 			law->contest_ns = now;
 			c->low_ns = ~0ULL;
@@ -333,7 +333,7 @@ RAPID_STAGE int rapid_contend(struct rapid *law, const struct rapid_stream *s, u
 RAPID_APART void rapid_contest_cut(struct rapid *law)
 {
 	struct rapid_contest *c = &law->contest;
-	u64 now = law->next_ns;
+	u64 now = law->flow.next_ns;
 
 	if (!rapid_contends(law) || rapid_above(now, c->cut_ns) < rapid_contest_round(law))
 		return;
@@ -356,7 +356,7 @@ RAPID_FN void rapid_probe_complete(struct rapid *law, const struct rapid_stream 
 	}
 	rapid_meets_policer(law, s, now);
 	rapid_probe_read(law, s, now, duration);
-	if (law->params.competitive && !law->chirping)
+	if (law->tuning.competitive && !law->chirping)
 		rapid_contest_watch(law, now, duration);
 }
 

@@ -164,9 +164,9 @@
 /* A late stream pulls the rate over a round trip. */
 #define RAPID_LATE_MOVES_PER_ROUND 1
 
-RAPID_FN const struct rapid_ladder *rapid_ladder_of(const struct rapid *law, u32 wide)
+RAPID_FN const u32 *rapid_ladder_of(const struct rapid *law, u32 wide)
 {
-	return wide ? &law->wide : &law->narrow;
+	return wide ? law->wide : law->narrow;
 }
 
 /*
@@ -177,17 +177,17 @@ RAPID_FN const struct rapid_ladder *rapid_ladder_of(const struct rapid *law, u32
  */
 RAPID_FN u32 rapid_level_length(struct rapid *law)
 {
-	u64 window = rapid_window_packets(law), packet = law->params.packet;
+	u64 window = rapid_window_packets(&law->flow), packet = law->flow.packet;
 	u64 large = rapid_clamp(window / RAPID_LEVEL_WINDOW_PART, RAPID_LEVEL_PACKETS, RAPID_LEVEL_PACKETS_LONG);
-	u64 batches = RAPID_LEVEL_BATCHES * rapid_bytes_in(law->rate, rapid_batch(&law->envelope)) / packet;
+	u64 batches = RAPID_LEVEL_BATCHES * rapid_bytes_in(law->flow.rate, rapid_batch(&law->envelope)) / packet;
 	u64 holes = (RAPID_LEVEL_HOLES * (u64)law->envelope.hole_q16) >> 16;
 	int lossy = law->envelope.loss > RAPID_LOSS_QUEUED_Q16 && holes <= RAPID_LEVEL_PACKETS_SMALL;
 	int crowd = lossy && window < RAPID_LEVEL_FEW_PACKETS;
 	u64 small = rapid_max(crowd ? RAPID_LEVEL_PACKETS_MIN : RAPID_LEVEL_PACKETS_SMALL, window / RAPID_LEVEL_SMALL_WINDOW_PART);
-	u64 spell = rapid_max(law->spell, law->next - law->spell_first) / RAPID_PROBE_LEVELS;
+	u64 spell = rapid_max(law->spell, law->flow.next - law->spell_first) / RAPID_PROBE_LEVELS;
 	u64 n = rapid_min(rapid_min(large, small), spell);
 
-	n = rapid_max(n, rapid_bytes_in(law->rate, law->params.level_min_ns) / packet);
+	n = rapid_max(n, rapid_bytes_in(law->flow.rate, law->tuning.level_min_ns) / packet);
 	n = rapid_max(n, rapid_min(rapid_max(batches, holes), window / RAPID_LEVEL_BATCHES_WINDOW_PART));
 	n = rapid_min(n, RAPID_LEVEL_PACKETS_MAX);
 	if (n >= RAPID_LEVEL_DRAWN_FROM) {
@@ -201,7 +201,7 @@ RAPID_FN u32 rapid_level_length(struct rapid *law)
 /* Opens the next probe stream. */
 RAPID_FN void rapid_probe_open(struct rapid *law, const struct rapid_memory *memory)
 {
-	struct rapid_stream *s = rapid_open(law, memory, RAPID_PROBE, law->rate, rapid_level_length(law));
+	struct rapid_stream *s = rapid_open(&law->flow, memory, RAPID_PROBE, law->flow.rate, rapid_level_length(law));
 
 	if (s)
 		s->wide = law->envelope.wide;
@@ -209,9 +209,25 @@ RAPID_FN void rapid_probe_open(struct rapid *law, const struct rapid_memory *mem
 
 RAPID_FN u64 rapid_probe_rate(const struct rapid *law, const struct rapid_stream *s, u32 level)
 {
-	const struct rapid_ladder *ladder = rapid_ladder_of(law, s->wide);
+	const u32 *ladder = rapid_ladder_of(law, s->wide);
 
-	return s->kind == RAPID_PROBE && level < RAPID_LEVELS_MAX ? rapid_scale(s->rate, ladder->x[level]) : s->rate;
+	return s->kind == RAPID_PROBE && level < RAPID_PROBE_LEVELS
+		       ? rapid_scale(s->rate, ladder[RAPID_INDEX(level, RAPID_PROBE_LEVELS)])
+		       : s->rate;
+}
+
+/* The level and the half of it that begin at an edge. */
+RAPID_FN u32 rapid_edge_level(u32 edge) { return edge == RAPID_EDGE_2 ? 2 : 3; }
+RAPID_FN u32 rapid_edge_half(u32 edge) { return edge == RAPID_EDGE_3_HALF; }
+
+/* Notes when the packets after each edge left. */
+RAPID_FN void rapid_note_edges(const struct rapid_flow *flow, struct rapid_stream *s, u64 now)
+{
+	for (u32 k = 0; k < RAPID_EDGES; k++) {
+		u32 begun = flow->level == rapid_edge_level(k), half = flow->half >= rapid_edge_half(k), first = !s->edge_ns[k];
+
+		s->edge_ns[k] = rapid_pick(begun & half & first, now, s->edge_ns[k]);
+	}
 }
 
 /* Keeps the envelope of a stream: the smallest delay of the half-level after each edge. */
@@ -233,9 +249,9 @@ RAPID_FN s64 rapid_edge_slope(const struct rapid_stream *s, u32 edge)
 /* The weight of one stream in the slopes. */
 RAPID_FN u64 rapid_slope_weight(const struct rapid *law, u64 duration)
 {
-	u64 w = rapid_weight(RAPID_SLOPES_PER_ROUND, duration, law->rtt_ns);
+	u64 w = rapid_weight(RAPID_SLOPES_PER_ROUND, duration, law->flow.rtt_ns);
 
-	if (duration < law->rtt_ns / RAPID_STREAM_SHORT_PART)
+	if (duration < law->flow.rtt_ns / RAPID_STREAM_SHORT_PART)
 		w = rapid_min(w, RAPID_SLOPE_SHORT_Q16);
 	return rapid_batch(&law->envelope) ? rapid_min(w, RAPID_SLOPE_BATCHED_Q16) : w;
 }
@@ -273,7 +289,7 @@ RAPID_STAGE int rapid_note_slopes(struct rapid *law, const struct rapid_stream *
 /* The slope above which level 3 is congested, Q16: above the noise of a stamp over half a level. */
 RAPID_FN s64 rapid_threshold(const struct rapid *law, const struct rapid_stream *s)
 {
-	u64 noise = law->params.stamp_noise_ns + rapid_batch(&law->envelope) / RAPID_NOISE_BATCH_PART;
+	u64 noise = law->tuning.stamp_noise_ns + rapid_batch(&law->envelope) / RAPID_NOISE_BATCH_PART;
 	u64 half = rapid_max(s->edge_ns[RAPID_EDGE_3_HALF] - s->edge_ns[RAPID_EDGE_3], 1);
 
 	return (s64)rapid_clamp((rapid_min(noise, half) << 16) / half, RAPID_CONGESTED_Q16, RAPID_ONE);
@@ -296,10 +312,10 @@ RAPID_FN u64 rapid_inverse_after(u64 kept, u64 inverse, int line, u64 slowness)
  * bursts, so of what it adds they count as zero. Not where arrivals come in batches, by a receiver or a link: there a flow alone reads
  * shares below zero, too.
  */
-RAPID_FN s64 rapid_note_share(struct rapid *law, const struct rapid_ladder *ladder, u64 rate, u64 w, s64 threshold)
+RAPID_FN s64 rapid_note_share(struct rapid *law, const u32 *ladder, u64 rate, u64 w, s64 threshold)
 {
 	struct rapid_envelope *e = &law->envelope;
-	u64 whole = RAPID_INVERSE_ONE / rate, step = ladder->x[3] - ladder->x[2];
+	u64 whole = RAPID_INVERSE_ONE / rate, step = ladder[3] - ladder[2];
 	int line = e->slope2 > RAPID_CONGESTED_2_Q16;
 	s64 share = rapid_divide((e->slope3 - (line ? e->slope2 : 0)) * RAPID_ONE, step);
 
@@ -323,14 +339,14 @@ RAPID_FN s64 rapid_note_share(struct rapid *law, const struct rapid_ladder *ladd
 }
 
 /* The available bandwidth over the mean rate of the stream, Q16. Sets `ceiling` where it is the top of the stream. */
-RAPID_FN s64 rapid_read_available(const struct rapid *law, const struct rapid_ladder *ladder, s64 share, s64 threshold,
+RAPID_FN s64 rapid_read_available(const struct rapid *law, const u32 *ladder, s64 share, s64 threshold,
 				  u64 rate, u32 *ceiling)
 {
 	const struct rapid_envelope *e = &law->envelope;
-	s64 x2 = ladder->x[2], x3 = ladder->x[3], knee;
+	s64 x2 = ladder[2], x3 = ladder[3], knee;
 
 	*ceiling = e->slope3 <= threshold && e->queue_ns + rapid_frame_growth(e, e->batch_ns) <
-						     rapid_gap_ns(RAPID_CEILING_PACKETS * law->params.packet, rate) +
+						     rapid_gap_ns(RAPID_CEILING_PACKETS * law->flow.packet, rate) +
 							     rapid_batch(e) / RAPID_CEILING_BATCH_PART;
 	if (*ceiling)
 		return x3;
@@ -345,7 +361,7 @@ RAPID_FN s64 rapid_read_available(const struct rapid *law, const struct rapid_la
 RAPID_FN s64 rapid_gain(struct rapid *law, u64 now, s64 share, u32 ceiling)
 {
 	struct rapid_envelope *e = &law->envelope;
-	s64 gain = rapid_smin(law->params.gain_max, share + law->params.gain_offset);
+	s64 gain = rapid_smin(law->tuning.gain_max, share + law->tuning.gain_offset);
 
 	if (!ceiling) {
 		e->at_ceiling = 0;
@@ -357,17 +373,17 @@ RAPID_FN s64 rapid_gain(struct rapid *law, u64 now, s64 share, u32 ceiling)
 		e->at_ceiling = 1;
 		e->ceiling_since_ns = e->ceiling_step_ns = now;
 	}
-	if (now - e->ceiling_step_ns >= law->rtt_ns) {
+	if (now - e->ceiling_step_ns >= law->flow.rtt_ns) {
 		e->ceiling_gain =
 			(u32)rapid_min(RAPID_ONE, rapid_max(RAPID_CEILING_GAIN_TIMES * e->ceiling_gain, (u64)gain));
 		e->ceiling_step_ns = now;
 	}
-	e->wide = now - e->ceiling_since_ns > law->rtt_ns / RAPID_WIDE_AFTER_PART && !law->policer.limit;
+	e->wide = now - e->ceiling_since_ns > law->flow.rtt_ns / RAPID_WIDE_AFTER_PART && !law->policer.limit;
 	return rapid_smax(gain, e->ceiling_gain);
 }
 
 /* Whether the path has no queue that is worth the name. */
-RAPID_FN int rapid_is_empty(const struct rapid *law) { return law->envelope.queue_ns < law->rtt_ns / RAPID_EMPTY_PART; }
+RAPID_FN int rapid_is_empty(const struct rapid *law) { return law->envelope.queue_ns < law->flow.rtt_ns / RAPID_EMPTY_PART; }
 
 /*
  * What a flow of a small share adds where a stream meets no limit and the path is empty, in a round trip. Its other steps, up and down,
@@ -381,7 +397,7 @@ RAPID_FN u64 rapid_small_adds(const struct rapid *law, u64 rate)
 	if (!lacks || !rapid_is_empty(law))
 		return 0;
 	adds = rapid_scale(RAPID_INVERSE_ONE / inverse / RAPID_SMALL_ADDS_PART, rapid_scale(lacks, lacks));
-	packets = rapid_rate_of(RAPID_SMALL_ADDS_PACKETS * law->params.packet, law->rtt_ns);
+	packets = rapid_rate_of(RAPID_SMALL_ADDS_PACKETS * law->flow.packet, law->flow.rtt_ns);
 	most = rapid_max(rate / RAPID_SMALL_ADDS_MOST_PART, rapid_min(packets, rate / RAPID_SMALL_ADDS_PACKETS_MOST_PART));
 	return rapid_min(adds, most);
 }
@@ -396,7 +412,7 @@ RAPID_FN int rapid_says_nothing_against(const struct rapid *law, const struct ra
 {
 	u32 empty = ceiling && !s->lost && rapid_is_empty(law);
 
-	return empty && !rapid_suspects_policer(law) && duration > law->rtt_ns && law->streams >= RAPID_NEW_STREAMS;
+	return empty && !rapid_suspects_policer(law) && duration > law->flow.rtt_ns && law->streams >= RAPID_NEW_STREAMS;
 }
 
 /*
@@ -409,12 +425,12 @@ RAPID_STAGE int rapid_late_read(struct rapid *law, const struct rapid_stream *s,
 
 	if (!law || !s)
 		return 0;
-	top = rapid_min(law->rate, rapid_scale(rate, rapid_ladder_of(law, s->wide)->x[3]));
-	weight = rapid_weight(RAPID_LATE_MOVES_PER_ROUND, s->planned_q10 >> RAPID_Q10_BITS, law->rtt_ns);
-	rapid_set_rate(law, (u64)rapid_average((s64)law->rate, (s64)top, weight));
-	still = (law->rtt_ns + law->envelope.queue_ns) / RAPID_QUIET_PART;
+	top = rapid_min(law->flow.rate, rapid_scale(rate, rapid_ladder_of(law, s->wide)[3]));
+	weight = rapid_weight(RAPID_LATE_MOVES_PER_ROUND, s->planned_q10 >> RAPID_Q10_BITS, law->flow.rtt_ns);
+	rapid_set_rate(law, (u64)rapid_average((s64)law->flow.rate, (s64)top, weight));
+	still = (law->flow.rtt_ns + law->envelope.queue_ns) / RAPID_QUIET_PART;
 	if (law->quiet_rtt_ns && !s->lost)
-		rapid_doubt_base(law, s, now, RAPID_DOUBT_ROOM_Q16, still, law->rate);
+		rapid_doubt_base(law, s, now, RAPID_DOUBT_ROOM_Q16, still, law->flow.rate);
 	else
 		rapid_end_trial(law);
 	return 1;
@@ -423,7 +439,7 @@ RAPID_STAGE int rapid_late_read(struct rapid *law, const struct rapid_stream *s,
 /* The slopes are known: moves the rate. */
 RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration, u64 rate)
 {
-	const struct rapid_ladder *ladder;
+	const u32 *ladder;
 	u64 w, target;
 	s64 threshold, share, alpha, room, gain;
 	u32 ceiling = 0;
@@ -441,16 +457,16 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 	law->estimated = 1;
 
 	/* 1 + G ((1 - m) alpha - 1): between 0.5 and 1.3; a small share over an empty path gets up to 1/4 or 1/2 more */
-	alpha = (alpha * (RAPID_ONE - (s64)law->params.margin)) >> 16;
+	alpha = (alpha * (RAPID_ONE - (s64)law->tuning.margin)) >> 16;
 	target = rapid_scale(rate, (u64)(RAPID_ONE + ((gain * (alpha - RAPID_ONE) + RAPID_HALF) >> 16)));
 	target += ceiling ? rapid_small_adds(law, rate) : 0;
 	target = rapid_hold_back(law, target, rate);
 	if (rapid_says_nothing_against(law, s, duration, ceiling))
-		target = rapid_max(target, law->rate);
+		target = rapid_max(target, law->flow.rate);
 	target = rapid_min(target, rapid_policed(law));
 	target = rapid_doubt_base(law, s, now, room, rapid_tolerated_queue(law, rate), target);
-	w = rapid_weight(RAPID_MOVES_PER_ROUND, duration, law->rtt_ns);
-	rapid_set_rate(law, (u64)rapid_average((s64)law->rate, (s64)target, w));
+	w = rapid_weight(RAPID_MOVES_PER_ROUND, duration, law->flow.rtt_ns);
+	rapid_set_rate(law, (u64)rapid_average((s64)law->flow.rate, (s64)target, w));
 	return 1;
 }
 

@@ -33,6 +33,7 @@
 #define RAPID_GAPS_H
 
 #include "frame.h"
+#include "thesis_state.h"
 
 /* L: this many congested gaps in a row are congestion (Algorithm 1). */
 #define RAPID_RUN 4

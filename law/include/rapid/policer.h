@@ -95,7 +95,7 @@ RAPID_FN void rapid_police(struct rapid *law, u64 limit, u64 now)
 
 	p->limit = rapid_bound(limit);
 	p->steps = 0;
-	rapid_set_rate(law, rapid_min(law->rate, p->limit));
+	rapid_set_rate(law, rapid_min(law->flow.rate, p->limit));
 	rapid_policer_count(p, now);
 }
 
@@ -104,7 +104,7 @@ RAPID_FN u64 rapid_policer_through(const struct rapid *law, u64 span)
 {
 	const struct rapid_policer *p = &law->policer;
 
-	return rapid_scale((p->sent - p->lost) * RAPID_NS_PER_S / rapid_max(span / law->params.packet, 1), RAPID_POLICER_ASKS_Q16);
+	return rapid_scale((p->sent - p->lost) * RAPID_NS_PER_S / rapid_max(span / law->flow.packet, 1), RAPID_POLICER_ASKS_Q16);
 }
 
 RAPID_FN void rapid_policer_ask(struct rapid *law, u64 span, u64 now)
@@ -120,7 +120,7 @@ RAPID_FN void rapid_unpolice(struct rapid *law, u64 now)
 {
 	struct rapid_policer *p = &law->policer;
 
-	rapid_policer_count(p, p->part ? now + ((RAPID_POLICER_AGAIN_ROUNDS * law->rtt_ns) << p->times) : now);
+	rapid_policer_count(p, p->part ? now + ((RAPID_POLICER_AGAIN_ROUNDS * law->flow.rtt_ns) << p->times) : now);
 	p->times = p->part ? (u8)rapid_min(p->times + 1, RAPID_POLICER_AGAIN_DOUBLINGS) : 0;
 	p->limit = 0;
 	p->part = 0;
@@ -169,7 +169,7 @@ RAPID_FN void rapid_policer_add(struct rapid_policer *p, const struct rapid_stre
 /* Whether more comes through now than on average of what was counted. */
 RAPID_FN int rapid_is_climbing(const struct rapid *law, s64 part, u64 span)
 {
-	return rapid_scale(law->rate, (u64)(RAPID_ONE - part)) * RAPID_POLICER_CLIMBS_PART >
+	return rapid_scale(law->flow.rate, (u64)(RAPID_ONE - part)) * RAPID_POLICER_CLIMBS_PART >
 	       rapid_policer_through(law, span) * (RAPID_POLICER_CLIMBS_PART + 1);
 }
 
@@ -182,13 +182,13 @@ RAPID_FN int rapid_may_be_policed(const struct rapid *law, u64 span)
 
 	return p->lost >= RAPID_POLICER_LOST_PACKETS && part >= RAPID_POLICER_LOST_LEAST_Q16 &&
 	       part <= RAPID_POLICER_LOST_MOST_Q16 && RAPID_POLICER_PAUSE_PART * pause <= span &&
-	       rapid_window_packets(law) >= RAPID_POLICER_PACKETS && !rapid_is_climbing(law, part, span);
+	       rapid_window_packets(&law->flow) >= RAPID_POLICER_PACKETS && !rapid_is_climbing(law, part, span);
 }
 
 /* So many round trips, and 250 ms at least. */
 RAPID_FN u64 rapid_policer_wait(const struct rapid *law, u64 rounds)
 {
-	return rapid_max(rounds * law->rtt_ns, RAPID_POLICER_LEAST_NS);
+	return rapid_max(rounds * law->flow.rtt_ns, RAPID_POLICER_LEAST_NS);
 }
 
 /* Whether the limit is met: losses near each other. In the first step all losses count, so there it is not. */
@@ -197,7 +197,7 @@ RAPID_FN int rapid_meets_limit(const struct rapid *law, const struct rapid_strea
 	const struct rapid_policer *p = &law->policer;
 
 	return p->steps && s->lost && p->lost >= RAPID_POLICER_MET_PACKETS &&
-	       losing >= rapid_max(RAPID_POLICER_MET_ROUNDS * law->rtt_ns, RAPID_POLICER_MET_NS) &&
+	       losing >= rapid_max(RAPID_POLICER_MET_ROUNDS * law->flow.rtt_ns, RAPID_POLICER_MET_NS) &&
 	       rapid_fraction(p->lost, p->sent) >= RAPID_POLICER_MET_Q16;
 }
 
@@ -233,11 +233,11 @@ RAPID_STAGE int rapid_meets_policer(struct rapid *law, const struct rapid_stream
 	p = &law->policer;
 	if (s->start_ns < p->since_ns || s->end_ns <= s->start_ns || s->lost >= s->sent)
 		return 0;
-	apart = rapid_gap_ns(RAPID_POLICER_APART_PACKETS * law->params.packet, law->rate);
-	rapid_policer_add(p, s, rapid_max(law->rtt_ns, apart));
+	apart = rapid_gap_ns(RAPID_POLICER_APART_PACKETS * law->flow.packet, law->flow.rate);
+	rapid_policer_add(p, s, rapid_max(law->flow.rtt_ns, apart));
 	span = s->end_ns - p->since_ns;
 	enough = span >= rapid_policer_wait(law, RAPID_POLICER_ROUNDS);
-	queued = law->envelope.queue_ns > law->rtt_ns / RAPID_POLICER_QUEUE_PART + rapid_stamped_queue(law);
+	queued = law->envelope.queue_ns > law->flow.rtt_ns / RAPID_POLICER_QUEUE_PART + rapid_stamped_queue(law);
 	if (p->limit && !p->part) {
 		rapid_policer_hold(law, s, span, now);
 	} else if (p->part) {

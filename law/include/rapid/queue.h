@@ -32,14 +32,11 @@
 #define RAPID_LOSS_PER_ROUND 1
 #define RAPID_LOSS_PACKETS 32
 #define RAPID_LOSS_FEW_PACKETS 16
-/* The window follows the rate down over two round trips: for that long packets of the faster rate may be in flight. */
-#define RAPID_WINDOW_ROUNDS 2
 /*
- * The floor of the rate, in packets per round trip: two make a gap. Where a flow loses more than 12 %, and lost some of its last stream,
- * it falls with what is lost, to one: below that a flow hears too seldom that a crowd, or a burst, has gone. (CUBIC has two packets per
- * round trip where 15 % is lost at random.)
+ * Where a flow loses more than 12 %, and lost some of its last stream, the floor of its rate falls with what is lost, to one packet per
+ * round trip: below that a flow hears too seldom that a crowd, or a burst, has gone. (CUBIC has two packets per round trip where 15 %
+ * is lost at random.)
  */
-#define RAPID_FLOOR_PACKETS 2
 #define RAPID_FLOOR_PACKETS_LEAST 1
 #define RAPID_FLOOR_LOSS_Q16 RAPID_Q16(120)
 
@@ -87,14 +84,15 @@
 #define RAPID_DOUBT_TEST_PART 2
 
 /* The standing queue: the delay says how long; the round trip bounds what drifting clocks invent. */
-RAPID_FN u64 rapid_standing_queue(const struct rapid_envelope *e, const struct rapid_stream *s)
+RAPID_FN u64 rapid_standing_queue(const struct rapid *law, const struct rapid_stream *s)
 {
+	const struct rapid_envelope *e = &law->envelope;
 	s64 by_delay, by_rtt;
 
 	if (s->delay == RAPID_UNSEEN || s->rtt_ns == ~0ULL)
 		return e->queue_ns;
 	by_delay = rapid_difference((u64)s->delay, (u64)rapid_minimum_of(&e->delay));
-	by_rtt = rapid_difference(s->rtt_ns, (u64)rapid_minimum_of(&e->rtt));
+	by_rtt = rapid_difference(s->rtt_ns, (u64)rapid_minimum_of(&law->flow.rtt));
 	return (u64)rapid_sclamp(rapid_smin(by_delay, by_rtt), 0, (s64)RAPID_RTT_CEILING_NS);
 }
 
@@ -111,7 +109,7 @@ RAPID_FN int rapid_is_quiet(const struct rapid *law, const struct rapid_stream *
 		told &= s->low[k] != RAPID_UNSEEN;
 		high = rapid_smax(high, s->low[k]);
 	}
-	return told && rapid_difference((u64)high, (u64)s->delay) + s->excused_ns < (s64)(law->rtt_ns / RAPID_QUIET_PART);
+	return told && rapid_difference((u64)high, (u64)s->delay) + s->excused_ns < (s64)(law->flow.rtt_ns / RAPID_QUIET_PART);
 }
 
 /* How fast the lowest delay rises from stream to stream, Q16. */
@@ -125,7 +123,7 @@ RAPID_FN void rapid_note_growth(struct rapid *law, const struct rapid_stream *s,
 	if (e->stream_centre_ns && centre > e->stream_centre_ns) {
 		s64 slope = rapid_slope(rapid_difference((u64)s->delay, (u64)e->stream_delay), centre - e->stream_centre_ns);
 
-		e->growth = rapid_average(e->growth, slope, rapid_weight(RAPID_GROWTH_PER_ROUND, duration, law->rtt_ns));
+		e->growth = rapid_average(e->growth, slope, rapid_weight(RAPID_GROWTH_PER_ROUND, duration, law->flow.rtt_ns));
 	}
 	if (centre >= e->stream_centre_ns) {
 		e->stream_centre_ns = centre;
@@ -136,17 +134,17 @@ RAPID_FN void rapid_note_growth(struct rapid *law, const struct rapid_stream *s,
 /* Whether a flow has no more packets per round trip than its floor. */
 RAPID_FN int rapid_is_at_floor(const struct rapid *law)
 {
-	return rapid_window_packets(law) <= RAPID_FLOOR_PACKETS;
+	return rapid_window_packets(&law->flow) <= RAPID_FLOOR_PACKETS;
 }
 
 RAPID_FN void rapid_note_loss(struct rapid *law, const struct rapid_stream *s, u64 duration)
 {
 	struct rapid_envelope *e = &law->envelope;
-	u64 weight = rapid_weight(RAPID_LOSS_PER_ROUND, duration, law->rtt_ns);
+	u64 weight = rapid_weight(RAPID_LOSS_PER_ROUND, duration, law->flow.rtt_ns);
 
 	if (s->lost >= s->sent)
 		return;
-	if (!rapid_is_at_floor(law) && rapid_window_packets(law) < RAPID_LOSS_FEW_PACKETS)
+	if (!rapid_is_at_floor(law) && rapid_window_packets(&law->flow) < RAPID_LOSS_FEW_PACKETS)
 		weight = rapid_min(weight, ((u64)s->sent << 16) / RAPID_LOSS_PACKETS);
 	e->loss = rapid_average(e->loss, rapid_fraction(s->lost, s->sent), weight);
 	e->losing = s->lost > 0;
@@ -168,13 +166,13 @@ RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s
 	e = &law->envelope;
 	if (now - e->bucket_ns >= RAPID_BASE_BUCKET_NS && law->contest_stage < RAPID_CONTENDS) {
 		rapid_minimum_turn(&e->delay);
-		rapid_minimum_turn(&e->rtt);
+		rapid_minimum_turn(&law->flow.rtt);
 		rapid_turn_pauses(e);
 		e->bucket_ns = now;
 	}
 	if (s->delay != RAPID_UNSEEN && !rapid_is_of_two_clocks(law, s))
 		rapid_minimum_take(&e->delay, s->delay);
-	e->queue_ns = rapid_standing_queue(e, s);
+	e->queue_ns = rapid_standing_queue(law, s);
 	if (s->kind != RAPID_CHIRP && s->delay != RAPID_UNSEEN)
 		law->quiet_rtt_ns = rapid_is_quiet(law, s) ? rapid_above(s->rtt_ns, e->queue_ns) : 0;
 	rapid_note_growth(law, s, duration);
@@ -191,13 +189,13 @@ RAPID_FN u64 rapid_stamped_queue(const struct rapid *law)
 /* and with streams. */
 RAPID_FN u64 rapid_tolerated_queue(const struct rapid *law, u64 rate)
 {
-	return rapid_gap_ns(RAPID_TOLERATED_PACKETS * law->params.packet, rate) + rapid_stamped_queue(law);
+	return rapid_gap_ns(RAPID_TOLERATED_PACKETS * law->flow.packet, rate) + rapid_stamped_queue(law);
 }
 
 /* What of it is no reason to hold back. */
 RAPID_FN u64 rapid_excused_queue(const struct rapid *law, u64 rate)
 {
-	u64 packets = rapid_gap_ns(RAPID_TOLERATED_PACKETS * law->params.packet, rate);
+	u64 packets = rapid_gap_ns(RAPID_TOLERATED_PACKETS * law->flow.packet, rate);
 	int lossy = law->envelope.loss > RAPID_LOSS_QUEUED_Q16 && !rapid_is_at_floor(law);
 
 	return rapid_above(rapid_tolerated_queue(law, rate), lossy ? packets : 0);
@@ -207,7 +205,7 @@ RAPID_FN u64 rapid_excused_queue(const struct rapid *law, u64 rate)
 RAPID_FN u64 rapid_floor(const struct rapid *law)
 {
 	const struct rapid_envelope *e = &law->envelope;
-	u64 floor = rapid_rate_of(RAPID_FLOOR_PACKETS * law->params.packet, rapid_max(law->srtt_ns, law->rtt_ns));
+	u64 floor = rapid_flow_floor(&law->flow);
 	u64 least = floor * RAPID_FLOOR_PACKETS_LEAST / RAPID_FLOOR_PACKETS;
 
 	if (!e->losing || e->loss <= RAPID_FLOOR_LOSS_Q16)
@@ -217,20 +215,7 @@ RAPID_FN u64 rapid_floor(const struct rapid *law)
 
 RAPID_FN void rapid_set_rate(struct rapid *law, u64 rate)
 {
-	law->rate = rapid_bound(rapid_max(rate, rapid_floor(law)));
-	law->window_rate = rapid_max(law->window_rate, law->rate);
-}
-
-/*
- * The window follows the rate down over two round trips: what a faster rate has
- * put in flight must not block a slower one.
- */
-RAPID_FN void rapid_relax_window(struct rapid *law, u64 duration)
-{
-	u64 weight = rapid_weight(1, duration, RAPID_WINDOW_ROUNDS * law->rtt_ns);
-	s64 down = rapid_average((s64)law->window_rate, (s64)law->rate, weight);
-
-	law->window_rate = rapid_max(law->rate, (u64)down);
+	rapid_flow_set_rate(&law->flow, rapid_max(rate, rapid_floor(law)));
 }
 
 /* Drain, overload and loss: what may only lower the target. Returns the target that is left. */
@@ -242,16 +227,16 @@ RAPID_STAGE u64 rapid_hold_back(const struct rapid *law, u64 target, u64 rate)
 	if (!law)
 		return 0;
 	e = &law->envelope;
-	kept = RAPID_ONE - law->params.margin;
+	kept = RAPID_ONE - law->tuning.margin;
 	queue = rapid_above(e->queue_ns, rapid_excused_queue(law, rate));
 	delivered = (u64)rapid_sclamp(RAPID_ONE - e->loss, 0, RAPID_ONE);
 	if (queue && e->growth > RAPID_GROWING_Q16)
 		target = rapid_min(target, rapid_scale(rate, kept) * RAPID_ONE / (u64)(RAPID_ONE + e->growth));
 	if (queue) {
-		u64 share = RAPID_DRAIN_TIMES * RAPID_ONE * rapid_min(queue, law->rtt_ns);
-		u64 drain = share / (RAPID_DRAIN_PART * law->rtt_ns);
+		u64 share = RAPID_DRAIN_TIMES * RAPID_ONE * rapid_min(queue, law->flow.rtt_ns);
+		u64 drain = share / (RAPID_DRAIN_PART * law->flow.rtt_ns);
 
-		target = rapid_scale(target, RAPID_ONE - rapid_min(law->params.drain_cap, drain));
+		target = rapid_scale(target, RAPID_ONE - rapid_min(law->tuning.drain_cap, drain));
 	}
 	if (queue && e->loss > RAPID_LOSS_QUEUED_Q16)
 		target = rapid_min(target, rapid_scale(rapid_scale(rate, kept), delivered));
@@ -287,7 +272,7 @@ RAPID_FN void rapid_heed_heavy_loss(struct rapid *law, const struct rapid_stream
 	lost = rapid_fraction(packets, sent);
 	kept = rapid_max(RAPID_HEAVY_LOSS_KEEPS_Q16, (u64)(RAPID_ONE - lost));
 	if (packets >= RAPID_HEAVY_LOSS_PACKETS && lost >= RAPID_HEAVY_LOSS_Q16)
-		rapid_set_rate(law, rapid_min(law->rate, rapid_scale(rate, kept)));
+		rapid_set_rate(law, rapid_min(law->flow.rate, rapid_scale(rate, kept)));
 }
 
 /* The path is as long as this stream's delay says, and has no queue. */
@@ -296,8 +281,8 @@ RAPID_FN void rapid_rebase(struct rapid *law, const struct rapid_stream *s)
 	struct rapid_envelope *e = &law->envelope;
 
 	e->delay = (struct rapid_minimum){s->delay, RAPID_UNSEEN};
-	e->rtt = (struct rapid_minimum){(s64)s->rtt_ns, RAPID_UNSEEN};
-	law->rtt_ns = rapid_max(s->rtt_ns, law->params.rtt_floor_ns);
+	law->flow.rtt = (struct rapid_minimum){(s64)s->rtt_ns, RAPID_UNSEEN};
+	law->flow.rtt_ns = rapid_max(s->rtt_ns, law->flow.rtt_floor_ns);
 	e->queue_ns = 0;
 }
 
@@ -305,7 +290,7 @@ RAPID_FN void rapid_rebase(struct rapid *law, const struct rapid_stream *s)
 RAPID_FN void rapid_end_trial(struct rapid *law)
 {
 	if (law->doubt_rate)
-		rapid_set_rate(law, rapid_max(law->rate, law->doubt_rate * RAPID_ONE / RAPID_DOUBT_KEEPS_Q16));
+		rapid_set_rate(law, rapid_max(law->flow.rate, law->doubt_rate * RAPID_ONE / RAPID_DOUBT_KEEPS_Q16));
 	law->doubt_rate = 0;
 	law->envelope.doubts = 0;
 }
@@ -323,7 +308,7 @@ RAPID_FN u64 rapid_doubt_base(struct rapid *law, const struct rapid_stream *s, u
 {
 	struct rapid_envelope *e = &law->envelope;
 	s64 moved = rapid_difference((u64)s->delay, (u64)e->doubt_delay);
-	u64 window = rapid_bytes_in(law->rate, law->rtt_ns + e->queue_ns) / law->params.packet, since;
+	u64 window = rapid_bytes_in(law->flow.rate, law->flow.rtt_ns + e->queue_ns) / law->flow.packet, since;
 	u32 longer;
 
 	if (e->queue_ns <= tolerated || (!law->doubt_rate && alpha < RAPID_DOUBT_ROOM_Q16) || moved > (s64)tolerated ||
@@ -338,14 +323,14 @@ RAPID_FN u64 rapid_doubt_base(struct rapid *law, const struct rapid_stream *s, u
 	if (law->doubt_rate) {
 		u64 rounds = RAPID_DOUBT_TEST_ROUNDS + RAPID_DOUBT_TEST_PACKETS / rapid_max(window, RAPID_DOUBT_PACKETS);
 
-		longer = since >= rounds * law->rtt_ns;
+		longer = since >= rounds * law->flow.rtt_ns;
 	} else {
-		if (e->doubts < RAPID_DOUBT_STREAMS || since < RAPID_DOUBT_ROUNDS * law->rtt_ns)
+		if (e->doubts < RAPID_DOUBT_STREAMS || since < RAPID_DOUBT_ROUNDS * law->flow.rtt_ns)
 			return target;
-		longer = e->queue_ns > law->rtt_ns / RAPID_DOUBT_TEST_PART || window < RAPID_DOUBT_PACKETS ||
+		longer = e->queue_ns > law->flow.rtt_ns / RAPID_DOUBT_TEST_PART || window < RAPID_DOUBT_PACKETS ||
 			 window >= RAPID_DOUBT_PACKETS_MANY;
 		e->doubt_since_ns = now;
-		law->doubt_rate = rapid_scale(law->rate, RAPID_DOUBT_KEEPS_Q16);
+		law->doubt_rate = rapid_scale(law->flow.rate, RAPID_DOUBT_KEEPS_Q16);
 	}
 	if (longer) {
 		rapid_rebase(law, s);

@@ -40,6 +40,7 @@
 #define RAPID_SKEW_H
 
 #include "frame.h"
+#include "state.h"
 
 /* A window: as long as this, and two round trips. */
 #define RAPID_SKEW_WINDOW_NS 100000000ULL
@@ -154,11 +155,11 @@ RAPID_STAGE int rapid_skew_turn(struct rapid_skew *k, u64 now, u64 arrival, u64 
 }
 
 /* The base delay is what the round trip says. */
-RAPID_FN void rapid_skew_forget(struct rapid_envelope *e, s64 lag)
+RAPID_FN void rapid_skew_forget(struct rapid *law, s64 lag)
 {
-	s64 rtt = rapid_smin(rapid_minimum_of(&e->rtt), (s64)RAPID_RTT_CEILING_NS);
+	s64 rtt = rapid_smin(rapid_minimum_of(&law->flow.rtt), (s64)RAPID_RTT_CEILING_NS);
 
-	e->delay = (struct rapid_minimum){rapid_difference((u64)rtt, (u64)lag), RAPID_UNSEEN};
+	law->envelope.delay = (struct rapid_minimum){rapid_difference((u64)rtt, (u64)lag), RAPID_UNSEEN};
 }
 
 /*
@@ -168,7 +169,7 @@ RAPID_FN void rapid_skew_forget(struct rapid_envelope *e, s64 lag)
 RAPID_FN u64 rapid_note_skew(struct rapid *law, u64 now, u64 sent, u64 arrival)
 {
 	struct rapid_skew *k = &law->skew;
-	u64 window = rapid_max(RAPID_SKEW_WINDOW_NS, RAPID_SKEW_ROUNDS * law->srtt_ns), mapped;
+	u64 window = rapid_max(RAPID_SKEW_WINDOW_NS, RAPID_SKEW_ROUNDS * law->flow.srtt_ns), mapped;
 	u32 rtt = (u32)rapid_min(rapid_above(now, sent) / RAPID_SKEW_RTT_NS, ~0U);
 	s64 lag;
 
@@ -182,10 +183,10 @@ RAPID_FN u64 rapid_note_skew(struct rapid *law, u64 now, u64 sent, u64 arrival)
 		mapped = rapid_unskewed(k, arrival);
 		lag = rapid_difference(now, mapped);
 		if (found) {
-			rapid_skew_forget(&law->envelope, early ? rapid_smin(lag, k->first_lag) : lag);
+			rapid_skew_forget(law, early ? rapid_smin(lag, k->first_lag) : lag);
 			k->found_ns = now;
-			if (k->pace > 0 && (law->chirp_lost & RAPID_CHIRP_RISES) && early && !law->startup)
-				law->clear = RAPID_MISREAD;
+			if (k->pace > 0 && law->chirp_rises && early && !law->flow.startup)
+				law->clear = (struct rapid_clear_path){.misread = 1};
 		}
 		k->best = (struct rapid_lag){now, lag};
 		k->best_rtt = rtt;

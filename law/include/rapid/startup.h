@@ -49,12 +49,9 @@
 #include "envelope.h"
 #include "skew.h"
 
-/* A level of a chirp: 50 us, and at least two packets, which make a gap. */
-#define RAPID_CHIRP_LEVEL_NS 50000
+/* A level of a chirp (RAPID_CHIRP_LEVEL_NS) has at least two packets, which make a gap. */
 #define RAPID_CHIRP_LEVEL_PACKETS 2
 #define RAPID_SQRT2_Q16 92682
-/* What a chirp sends: the sum of 2^(j/2), j = 0..8, is 52.2 levels at R; a few more for its last packets. */
-#define RAPID_CHIRP_SUM 55
 /* While there is no knee the rate becomes half of the highest level heard of: eight times what it was, and at least twice. */
 #define RAPID_CHIRP_TRIED_PART 2
 #define RAPID_CHIRP_GROWTH_LEAST 2
@@ -121,7 +118,7 @@ RAPID_FN u64 rapid_chirp_rate(u64 rate, u32 level)
 
 RAPID_FN u32 rapid_chirp_length(const struct rapid *law, u32 level, u64 rate)
 {
-	u64 packets = rapid_bytes_in(rate, RAPID_CHIRP_LEVEL_NS) / law->params.packet;
+	u64 packets = rapid_bytes_in(rate, RAPID_CHIRP_LEVEL_NS) / law->flow.packet;
 	u32 n = (u32)rapid_max(RAPID_CHIRP_LEVEL_PACKETS, packets);
 
 	return level == RAPID_CHIRP_LEVELS - 1 ? n + 1 : n;
@@ -134,15 +131,16 @@ RAPID_FN void rapid_startup_open(struct rapid *law, const struct rapid_memory *m
 
 	law->contest_stage = RAPID_RESTS;
 	if (law->chirping) {
-		rapid_open(law, memory, RAPID_PLAIN, law->rate, rapid_level_length(law));
+		rapid_open(&law->flow, memory, RAPID_PLAIN, law->flow.rate, rapid_level_length(law));
 		return;
 	}
-	if (!rapid_open(law, memory, RAPID_CHIRP, law->rate, 0))
+	if (!rapid_open(&law->flow, memory, RAPID_CHIRP, law->flow.rate, 0))
 		return;
 	law->chirping = 1;
 	law->chirp_lost = 0;
+	law->chirp_rises = 0;
 	for (u32 j = 0; j < RAPID_CHIRP_LEVELS; j++) {
-		chirp->rate[j] = rapid_chirp_rate(law->rate, j);
+		chirp->rate[j] = rapid_chirp_rate(law->flow.rate, j);
 		chirp->sent[j] = chirp->lost[j] = 0;
 		chirp->low[j][0].delay = chirp->low[j][1].delay = RAPID_UNSEEN;
 	}
@@ -257,7 +255,7 @@ RAPID_FN int rapid_tail_has_knee(const struct rapid *law, const struct rapid_tai
 		return 0;
 	rise = (u64)rapid_smax(0, rapid_difference((u64)rapid_tail_point(t, t->points - 1)->delay,
 						   (u64)rapid_tail_point(t, t->knee)->delay));
-	needed = RAPID_KNEE_PACKETS * rapid_gap_ns(law->params.packet, law->chirp.rate[RAPID_CHIRP_LEVELS - 1]);
+	needed = RAPID_KNEE_PACKETS * rapid_gap_ns(law->flow.packet, law->chirp.rate[RAPID_CHIRP_LEVELS - 1]);
 	return rise > rapid_max(needed, RAPID_KNEE_NS);
 }
 
@@ -285,7 +283,7 @@ RAPID_STAGE u64 rapid_tail_most(const struct rapid *law, const struct rapid_tail
 	from = rapid_tail_level(t, from);
 	for (u32 j = 0; j < RAPID_CHIRP_LEVELS; j++)
 		packets += j >= from ? law->chirp.sent[j] : 0;
-	return took > 0 ? rapid_bound(2 * rapid_rate_of(packets * law->params.packet, (u64)took)) : RAPID_RATE_CEILING;
+	return took > 0 ? rapid_bound(2 * rapid_rate_of(packets * law->flow.packet, (u64)took)) : RAPID_RATE_CEILING;
 }
 
 /*
@@ -314,7 +312,7 @@ RAPID_FN u64 rapid_tail_available(struct rapid *law, const struct rapid_tail *t)
 
 RAPID_FN void rapid_leave_startup(struct rapid *law, u64 rate)
 {
-	law->startup = 0;
+	law->flow.startup = 0;
 	rapid_set_rate(law, rate);
 }
 
@@ -381,7 +379,7 @@ RAPID_FN u64 rapid_chirp_grown(const struct rapid *law, const struct rapid_strea
 	u64 least = RAPID_CHIRP_GROWTH_LEAST * s->rate, grown;
 	u32 newcomer = law->streams < RAPID_NEW_STREAMS || law->anew;
 
-	if (newcomer && rapid_tail_moves(t, law->rtt_ns / RAPID_CHIRP_MOVES_PART))
+	if (newcomer && rapid_tail_moves(t, law->flow.rtt_ns / RAPID_CHIRP_MOVES_PART))
 		return least;
 	grown = rapid_min(rapid_tail_top(law, t) / RAPID_CHIRP_TRIED_PART, rapid_tail_most(law, t, t->points / 2));
 	return rapid_max(least, grown);
@@ -401,7 +399,7 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 	late = rapid_is_late(s, duration);
 	law->chirping = 0;
 	t.tried = s->app_limited ? (u32)rapid_min(s->whole, RAPID_CHIRP_LEVELS) : RAPID_CHIRP_LEVELS;
-	if (!law->startup || !t.tried)
+	if (!law->flow.startup || !t.tried)
 		return 0;
 	rapid_tail_collect(&law->chirp, &t);
 	rapid_tail_find(&t);
@@ -410,7 +408,7 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 	} else if (rapid_tail_has_knee(law, &t)) {
 		/* by no more than a clock may be fast: it may be a clock's doing */
 		if (!t.knee && rapid_tail_slope(&t, 0) <= RAPID_ONE / RAPID_SKEW_MOST_PART)
-			law->chirp_lost |= RAPID_CHIRP_RISES;
+			law->chirp_rises = 1;
 		law->available = rapid_tail_available(law, &t);
 		if (late)
 			law->available = rapid_min(law->available, sent);
@@ -425,9 +423,9 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 			rapid_leave_startup(law, s->rate / RAPID_LEAVE_LEAST_PART);
 	} else if (late) {
 		rapid_leave_startup(law, rapid_max(s->rate, sent));
-	} else if (s->app_limited && duration <= law->rtt_ns / RAPID_CUT_ENOUGH_PART) {
+	} else if (s->app_limited && duration <= law->flow.rtt_ns / RAPID_CUT_ENOUGH_PART) {
 		/* It left soon enough. */
-	} else if (law->streams >= RAPID_NEW_STREAMS || !rapid_tail_falls(&t, law->rtt_ns / RAPID_CHIRP_FALLS_PART)) {
+	} else if (law->streams >= RAPID_NEW_STREAMS || !rapid_tail_falls(&t, law->flow.rtt_ns / RAPID_CHIRP_FALLS_PART)) {
 		rapid_set_rate(law, rapid_chirp_grown(law, s, &t));
 		return 1;
 	}
@@ -441,27 +439,27 @@ RAPID_FN void rapid_chirp_read(struct rapid *law, const struct rapid_memory *mem
 
 	if (!rapid_chirp_judge(law, s))
 		return;
-	plain = RAPID_STREAM(memory, law->stream);
-	if (law->open && plain)
-		rapid_close(law, plain);
-	rapid_hurry(law, now);
+	plain = RAPID_STREAM(memory, law->flow.stream);
+	if (law->flow.open && plain)
+		rapid_close(&law->flow, plain);
+	rapid_hurry(&law->flow, now);
 }
 
 /* Reads a plain stream that is back, or any stream that start-up left behind. */
 RAPID_FN void rapid_plain_read(struct rapid *law, const struct rapid_stream *s)
 {
 	const struct rapid_envelope *e = &law->envelope;
-	u64 tolerated = rapid_max(rapid_gap_ns(RAPID_PLAIN_PACKETS * law->params.packet, s->rate),
+	u64 tolerated = rapid_max(rapid_gap_ns(RAPID_PLAIN_PACKETS * law->flow.packet, s->rate),
 				  rapid_max(RAPID_PLAIN_NS, RAPID_PLAIN_BATCHES * rapid_batch(e)));
 
-	if (!law->startup) {
+	if (!law->flow.startup) {
 		rapid_heed_heavy_loss(law, s, s->rate);
 		return;
 	}
 	if (s->lost >= RAPID_PLAIN_LOST_PACKETS && RAPID_PLAIN_LOST_PART * s->lost >= rapid_sent_of(s)) {
 		rapid_leave_lossy(law, s);
 	} else if (e->queue_ns > tolerated && e->growth > RAPID_PLAIN_GROWING_Q16) {
-		rapid_leave_startup(law, RAPID_PLAIN_KEEPS(law->rate) * RAPID_ONE / (u64)(RAPID_ONE + e->growth));
+		rapid_leave_startup(law, RAPID_PLAIN_KEEPS(law->flow.rate) * RAPID_ONE / (u64)(RAPID_ONE + e->growth));
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The dissertation's law: streams of N_r rates with N_p packets each, read by
+ * The dissertation's law, whole: the one header a host of it includes, with the same calls as rapid.h and a state of its own.
+ * Streams of N_r rates with N_p packets each, read by
  * gaps.h, and a rate adapter. (Q. Yin, "TCP RAPID: from theory to practice",
  * sections 2.3 and 8.1; the filter is section II-A of Lovewell and Kaur, TR11-007.)
  *
@@ -41,7 +42,6 @@
 #ifndef RAPID_THESIS_H
 #define RAPID_THESIS_H
 
-#include "envelope.h"
 #include "gaps.h"
 #ifdef RAPID_WITH_LEARNT
 #include "learnt.h"
@@ -57,69 +57,99 @@
 #define RAPID_THESIS_MEAN_PART 16
 #define RAPID_THESIS_MEAN_GROWTH_PART 4
 
-RAPID_FN void rapid_thesis_init(struct rapid *law)
-{
-	struct rapid_params *p = &law->params;
+_Static_assert(sizeof(struct rapid_thesis) % sizeof(u64) == 0, "cleared word by word");
 
-	p->levels = (u32)rapid_clamp(p->levels, RAPID_THESIS_LEVELS_MIN, RAPID_LEVELS_MAX);
-	p->per_level = (u32)rapid_clamp(p->per_level, RAPID_THESIS_PER_LEVEL_MIN, RAPID_STREAM_MAX / p->levels);
-	p->gamma = (u16)rapid_max(p->gamma, 1);
-	p->eta_streams = (u32)rapid_max(p->eta_streams, 1);
-	rapid_ladder_fill(&law->narrow, p->span, p->levels);
+RAPID_FN void rapid_thesis_init(struct rapid_thesis *law, const struct rapid_thesis_params *params, u64 now, u64 handshake_rtt)
+{
+	struct rapid_thesis_tuning *t = &law->tuning;
+
+	rapid_clear(law, sizeof(*law));
+	rapid_flow_init(&law->flow, params->packet, params->rtt_floor_ns, now, handshake_rtt);
+	*t = params->tuning;
+	t->margin = (u32)rapid_min(t->margin, RAPID_ONE / 2);
+	t->levels = (u32)rapid_clamp(t->levels, RAPID_THESIS_LEVELS_MIN, RAPID_LEVELS_MAX);
+	t->per_level = (u32)rapid_clamp(t->per_level, RAPID_THESIS_PER_LEVEL_MIN, RAPID_STREAM_MAX / t->levels);
+	t->gamma = (u16)rapid_max(t->gamma, 1);
+	t->eta_streams = (u32)rapid_max(t->eta_streams, 1);
+	rapid_ladder_fill(law->x, params->span, t->levels);
 }
 
-RAPID_FN void rapid_thesis_open(struct rapid *law, const struct rapid_memory *memory)
+RAPID_FN void rapid_thesis_set_rate(struct rapid_thesis *law, u64 rate)
 {
-	rapid_open(law, memory, RAPID_PROBE, law->rate, law->params.per_level);
+	rapid_flow_set_rate(&law->flow, rapid_max(rate, rapid_flow_floor(&law->flow)));
+}
+
+RAPID_FN u64 rapid_thesis_probe_rate(const struct rapid_thesis *law, const struct rapid_stream *s, u32 level)
+{
+	return level < RAPID_LEVELS_MAX ? rapid_scale(s->rate, law->x[RAPID_INDEX(level, RAPID_LEVELS_MAX)]) : s->rate;
+}
+
+/* Sets the clock to the level that begins now. */
+RAPID_FN void rapid_thesis_enter_level(struct rapid_thesis *law, const struct rapid_stream *s)
+{
+	struct rapid_flow *flow = &law->flow;
+
+	if (!flow->half)
+		rapid_set_level_rate(flow, rapid_thesis_probe_rate(law, s, flow->level));
+	flow->left = rapid_half(s->per_level, flow->half);
+}
+
+RAPID_FN void rapid_thesis_open(struct rapid_thesis *law, const struct rapid_memory *memory)
+{
+	struct rapid_stream *s = rapid_open(&law->flow, memory, RAPID_PROBE, law->flow.rate, law->tuning.per_level);
+
+	if (s)
+		rapid_thesis_enter_level(law, s);
 }
 
 /* Returns what a stream says of the available bandwidth; 0: nothing. */
-RAPID_FN u64 rapid_thesis_estimate(struct rapid *law, const struct rapid_memory *memory, const struct rapid_stream *s)
+RAPID_FN u64 rapid_thesis_estimate(struct rapid_thesis *law, const struct rapid_memory *memory, const struct rapid_stream *s)
 {
-	if (law->params.reading == RAPID_IDEAL)
+	if (law->tuning.reading == RAPID_IDEAL)
 		return law->adapter.ideal;
-	if (!memory->gaps || s->app_limited || s->bytes != (u64)s->sent * law->params.packet)
+	if (!memory->gaps || s->app_limited || s->bytes != (u64)s->sent * law->flow.packet)
 		return 0;
 	if (s->lost || (s32)(s->number - law->adapter.whole) < 0)
 		return 0;
 	rapid_normalise(memory, s);
 #ifdef RAPID_WITH_LEARNT
-	if (law->params.reading == RAPID_LEARNT)
-		return rapid_learnt_rate(memory->gaps, law->params.packet);
+	if (law->tuning.reading == RAPID_LEARNT)
+		return rapid_learnt_rate(memory->gaps, law->flow.packet);
 #endif
-	rapid_denoise(memory->gaps, law->params.smoothing, law->params.reading != RAPID_RAW);
-	return rapid_search_rate(memory->gaps, law->params.packet, law->params.epsilon_ns);
+	rapid_denoise(memory->gaps, law->tuning.smoothing, law->tuning.reading != RAPID_RAW);
+	return rapid_search_rate(memory->gaps, law->flow.packet, law->tuning.epsilon_ns);
 }
 
 /* The filter: moves the rate towards `available`, which streams of time `span` gave. */
-RAPID_FN void rapid_adapt(struct rapid *law, u64 available, u64 span)
+RAPID_FN void rapid_adapt(struct rapid_thesis *law, u64 available, u64 span)
 {
-	const struct rapid_params *p = &law->params;
-	u64 part = RAPID_ONE / p->eta_streams;
+	const struct rapid_thesis_tuning *t = &law->tuning;
+	u64 part = RAPID_ONE / t->eta_streams;
 
-	if (available >= law->rate)
-		part = rapid_weight(1, span, p->tau_ns);
-	else if (p->eta_ns)
-		part = rapid_weight(1, span, p->eta_ns);
-	rapid_set_rate(law, (u64)rapid_average((s64)law->rate, (s64)available, part));
+	if (available >= law->flow.rate)
+		part = rapid_weight(1, span, t->tau_ns);
+	else if (t->eta_ns)
+		part = rapid_weight(1, span, t->eta_ns);
+	rapid_thesis_set_rate(law, (u64)rapid_average((s64)law->flow.rate, (s64)available, part));
 }
 
 /* Start-up: see reading 2. */
-RAPID_FN void rapid_thesis_grow(struct rapid *law, const struct rapid_stream *s, u64 estimate)
+RAPID_FN void rapid_thesis_grow(struct rapid_thesis *law, const struct rapid_stream *s, u64 estimate)
 {
-	u64 top = rapid_scale(s->rate, law->narrow.x[RAPID_INDEX(law->narrow.levels - 1, RAPID_LEVELS_MAX)]);
+	u64 top = rapid_scale(s->rate, law->x[RAPID_INDEX(law->tuning.levels - 1, RAPID_LEVELS_MAX)]);
 
 	if (estimate >= top - top / RAPID_THESIS_TOP_PART) {
-		rapid_set_rate(law, rapid_max(law->rate, RAPID_THESIS_TOP_TIMES * s->rate));
+		rapid_thesis_set_rate(law, rapid_max(law->flow.rate, RAPID_THESIS_TOP_TIMES * s->rate));
 	} else if (estimate >= s->rate - s->rate / RAPID_THESIS_MEAN_PART) {
-		rapid_set_rate(law, rapid_max(law->rate, s->rate + s->rate / RAPID_THESIS_MEAN_GROWTH_PART));
+		rapid_thesis_set_rate(law, rapid_max(law->flow.rate, s->rate + s->rate / RAPID_THESIS_MEAN_GROWTH_PART));
 	} else {
-		law->startup = 0;
-		rapid_set_rate(law, rapid_min(law->rate, estimate));
+		law->flow.startup = 0;
+		rapid_thesis_set_rate(law, rapid_min(law->flow.rate, estimate));
 	}
 }
 
-RAPID_FN void rapid_thesis_read(struct rapid *law, const struct rapid_memory *memory, const struct rapid_stream *s,
+/* Takes what a stream says into account. */
+RAPID_FN void rapid_thesis_take(struct rapid_thesis *law, const struct rapid_memory *memory, const struct rapid_stream *s,
 				u64 now)
 {
 	struct rapid_adapter *a = &law->adapter;
@@ -127,7 +157,7 @@ RAPID_FN void rapid_thesis_read(struct rapid *law, const struct rapid_memory *me
 	u64 took = a->read_ns && now > a->read_ns ? now - a->read_ns : s->end_ns - s->start_ns;
 
 	if (s->rtt_ns != ~0ULL)
-		law->envelope.queue_ns = rapid_above(s->rtt_ns, (u64)rapid_minimum_of(&law->envelope.rtt));
+		law->queue_ns = rapid_above(s->rtt_ns, (u64)rapid_minimum_of(&law->flow.rtt));
 	if (!estimate) {
 		rapid_count(&law->unusable);
 		return;
@@ -136,25 +166,171 @@ RAPID_FN void rapid_thesis_read(struct rapid *law, const struct rapid_memory *me
 	estimate = rapid_bound(estimate);
 	law->available = estimate;
 	law->estimated = 1;
-	if (law->startup && law->params.reading != RAPID_IDEAL) {
+	if (law->flow.startup && law->tuning.reading != RAPID_IDEAL) {
 		rapid_thesis_grow(law, s, estimate);
 		return;
 	}
 	a->sum += estimate;
 	a->span_ns += took;
-	if (++a->count < law->params.gamma)
+	if (++a->count < law->tuning.gamma)
 		return;
-	rapid_adapt(law, rapid_scale(a->sum / a->count, RAPID_ONE - law->params.margin), a->span_ns);
+	rapid_adapt(law, rapid_scale(a->sum / a->count, RAPID_ONE - law->tuning.margin), a->span_ns);
 	a->sum = a->span_ns = 0;
 	a->count = 0;
 }
 
-/* Once per loss recovery. */
-RAPID_FN void rapid_thesis_cut(struct rapid *law)
+/* One more packet of a stream is accounted for: reads it if it is complete. */
+RAPID_FN void rapid_thesis_account(struct rapid_thesis *law, const struct rapid_memory *memory, struct rapid_stream *s, u64 now)
 {
-	law->startup = 0;
-	law->adapter.whole = law->stream + 1;
-	rapid_set_rate(law, rapid_scale(law->rate, RAPID_ONE - rapid_min(law->params.loss_cut, RAPID_ONE)));
+	s->accounted++;
+	if (!rapid_is_complete(s))
+		return;
+	rapid_count(&law->streams);
+	law->completed = s->number;
+	rapid_relax_window(&law->flow, s->end_ns - s->start_ns);
+	law->estimated = 0;
+	rapid_thesis_take(law, memory, s, now);
+	s->stage = RAPID_READ;
 }
+
+RAPID_FN u64 rapid_thesis_before_sending(struct rapid_thesis *law, const struct rapid_memory *memory, u64 now, u32 size)
+{
+	size = (u32)rapid_clamp(size, 1, RAPID_PACKET_MAX);
+	if (!law->flow.open)
+		rapid_thesis_open(law, memory);
+	return rapid_departure_after(&law->flow, now, rapid_gap_after(&law->flow, size)).ns;
+}
+
+RAPID_FN void rapid_thesis_on_sent(struct rapid_thesis *law, const struct rapid_memory *memory, u64 now, u64 number, u32 size,
+				   u32 app_limited)
+{
+	struct rapid_record *r = RAPID_RECORD(memory, number);
+	struct rapid_flow *flow = &law->flow;
+	struct rapid_stream *s;
+
+	size = (u32)rapid_clamp(size, 1, RAPID_PACKET_MAX);
+	flow->next = rapid_max(flow->next, number + 1);
+	if (!flow->open)
+		rapid_thesis_open(law, memory);
+	s = rapid_being_sent(flow, memory);
+	if (!r || !s)
+		return;
+	if (app_limited)
+		s->app_limited = 1;
+	rapid_note_departure(s, now, number, size);
+	*r = (struct rapid_record){now, 0, s->number, (u16)size, (u8)(flow->level << 1 | flow->half), RAPID_IN_FLIGHT};
+	s->planned_q10 += rapid_clock(flow, now, size);
+	if (!rapid_half_is_over(flow))
+		return;
+	if (flow->level < law->tuning.levels)
+		rapid_thesis_enter_level(law, s);
+	else
+		rapid_close(flow, s);
+}
+
+/* A packet is in flight no more. Returns its stream, unless that has been read. */
+RAPID_FN struct rapid_stream *rapid_thesis_settle(struct rapid_thesis *law, const struct rapid_memory *memory, u64 number,
+						  u64 arrival, u32 state)
+{
+	struct rapid_record *r = rapid_take(&law->flow, memory, number);
+
+	if (!r)
+		return 0;
+	r->arrival_ns = arrival;
+	r->state = (u8)state;
+	return rapid_stream_of(memory, r);
+}
+
+RAPID_FN void rapid_thesis_on_arrival(struct rapid_thesis *law, const struct rapid_memory *memory, u64 now, u64 number, u64 arrival)
+{
+	const struct rapid_record *r = RAPID_RECORD(memory, number);
+	struct rapid_stream *s = rapid_thesis_settle(law, memory, number, arrival, RAPID_STAMPED);
+
+	if (!r || !s)
+		return;
+	s->rtt_ns = rapid_min(s->rtt_ns, rapid_max(rapid_above(now, r->sent_ns), RAPID_RTT_FLOOR_NS));
+	rapid_thesis_account(law, memory, s, now);
+}
+
+RAPID_FN void rapid_thesis_on_unstamped(struct rapid_thesis *law, const struct rapid_memory *memory, u64 now, u64 number)
+{
+	struct rapid_stream *s = rapid_thesis_settle(law, memory, number, 0, RAPID_UNSTAMPED);
+
+	if (s)
+		rapid_thesis_account(law, memory, s, now);
+}
+
+RAPID_FN void rapid_thesis_on_lost(struct rapid_thesis *law, const struct rapid_memory *memory, u64 now, u64 number)
+{
+	struct rapid_stream *s = rapid_thesis_settle(law, memory, number, 0, RAPID_LOST);
+
+	if (!s)
+		return;
+	s->lost++;
+	rapid_thesis_account(law, memory, s, now);
+}
+
+RAPID_FN void rapid_thesis_on_rtt(struct rapid_thesis *law, u64 rtt)
+{
+	if (rapid_measure(&law->flow, rtt) && law->flow.startup)
+		rapid_thesis_set_rate(law, rapid_rate_of_packets(&law->flow, RAPID_INITIAL_PACKETS));
+}
+
+/* As rapid_start, before the first packet. */
+RAPID_FN void rapid_thesis_start(struct rapid_thesis *law, u64 now, u64 rtt, u32 packets, u32 startup)
+{
+	u64 least = startup ? RAPID_INITIAL_PACKETS : RAPID_START_PACKETS_LEAST;
+
+	law->flow.next_ns = now;
+	rapid_thesis_on_rtt(law, rtt);
+	law->flow.startup = startup != 0;
+	rapid_thesis_set_rate(law, rapid_rate_of_packets(&law->flow, rapid_max(packets, least)));
+	rapid_set_level_rate(&law->flow, law->flow.rate);
+}
+
+/* Once per loss recovery. */
+RAPID_FN void rapid_thesis_on_recovery(struct rapid_thesis *law)
+{
+	law->flow.startup = 0;
+	law->adapter.whole = law->flow.stream + 1;
+	rapid_thesis_set_rate(law, rapid_scale(law->flow.rate, RAPID_ONE - rapid_min(law->tuning.loss_cut, RAPID_ONE)));
+}
+
+/* The retransmission timer expired. */
+RAPID_FN void rapid_thesis_on_timeout(struct rapid_thesis *law)
+{
+	law->flow.startup = 0;
+	rapid_thesis_set_rate(law, law->flow.rate / RAPID_TIMEOUT_PART);
+}
+
+/* Nothing was lost (RFC 5682, RFC 3522). `rate` and `startup` are of before the timeout. */
+RAPID_FN void rapid_thesis_on_spurious_timeout(struct rapid_thesis *law, u64 rate, u32 startup)
+{
+	law->flow.startup = startup != 0;
+	rapid_thesis_set_rate(law, rapid_max(law->flow.rate, rate));
+}
+
+/* A queue on the path has marked a packet (RFC 3168): once per round trip. */
+RAPID_FN void rapid_thesis_on_marked(struct rapid_thesis *law)
+{
+	law->flow.startup = 0;
+	rapid_thesis_set_rate(law, rapid_scale(law->flow.rate, RAPID_MARKED_KEEPS_Q16));
+}
+
+RAPID_FN void rapid_thesis_set_packet(struct rapid_thesis *law, u32 packet) { rapid_flow_set_packet(&law->flow, packet); }
+
+/* Packets that may be in flight: the delay of the product is the smoothed round trip, and the slack a stream. */
+RAPID_FN u32 rapid_thesis_window(const struct rapid_thesis *law)
+{
+	u64 srtt = rapid_max(law->flow.srtt_ns, law->flow.rtt_ns);
+
+	return (u32)rapid_window_over(&law->flow, srtt, RAPID_WINDOW_SLACK_PACKETS);
+}
+
+/* What the host reports. */
+RAPID_FN u64 rapid_thesis_queue_ns(const struct rapid_thesis *law) { return law->queue_ns; }
+
+/* The available bandwidth, from a host that knows it (ideal estimation). */
+RAPID_FN void rapid_thesis_set_available(struct rapid_thesis *law, u64 rate) { law->adapter.ideal = rate; }
 
 #endif

@@ -13,29 +13,46 @@
 static long (*const bpf_loop)(unsigned int, void *, void *, unsigned long long) = (void *)181;
 static unsigned long long (*const bpf_ktime_get_ns)(void) = (void *)5;
 
+#ifdef HOST_THESIS
+#include "rapid/thesis.h"
+#define LAW(call) rapid_thesis_##call
+static struct rapid_thesis law;
+static struct rapid_gaps gaps;
+#define GAPS &gaps
+#else
 #include "rapid/rapid.h"
-
+#define LAW(call) rapid_##call
 static struct rapid law;
+#define GAPS 0
+#endif
+
 static struct rapid_record records[HOST_RECORDS];
 static struct rapid_stream streams[HOST_STREAMS];
-static struct rapid_gaps gaps;
 
 static __attribute__((always_inline)) struct rapid_memory memory(void)
 {
-	return (struct rapid_memory){records, streams, &gaps, HOST_RECORDS - 1, HOST_STREAMS - 1};
+	return (struct rapid_memory){records, streams, GAPS, HOST_RECORDS - 1, HOST_STREAMS - 1};
 }
 
+#ifdef HOST_THESIS
+SEC("struct_ops/init") int host_init(struct rapid_thesis_params *params)
+{
+	rapid_thesis_init(&law, params, bpf_ktime_get_ns(), 30000000);
+	return 0;
+}
+#else
 SEC("struct_ops/init") int host_init(struct rapid_params *params)
 {
 	rapid_init(&law, params, bpf_ktime_get_ns(), 30000000, 1);
 	return 0;
 }
+#endif
 
 SEC("struct_ops/sent") int host_sent(u64 *packet)
 {
 	struct rapid_memory m = memory();
 
-	rapid_on_sent(&law, &m, bpf_ktime_get_ns(), *packet, 1500, 0);
+	LAW(on_sent)(&law, &m, bpf_ktime_get_ns(), *packet, 1500, 0);
 	return 0;
 }
 
@@ -43,7 +60,7 @@ SEC("struct_ops/arrival") int host_arrival(u64 *packet)
 {
 	struct rapid_memory m = memory();
 
-	rapid_on_arrival(&law, &m, bpf_ktime_get_ns(), packet[0], packet[1]);
+	LAW(on_arrival)(&law, &m, bpf_ktime_get_ns(), packet[0], packet[1]);
 	return 0;
 }
 
@@ -51,7 +68,7 @@ SEC("struct_ops/unstamped") int host_unstamped(u64 *packet)
 {
 	struct rapid_memory m = memory();
 
-	rapid_on_unstamped(&law, &m, bpf_ktime_get_ns(), *packet);
+	LAW(on_unstamped)(&law, &m, bpf_ktime_get_ns(), *packet);
 	return 0;
 }
 
@@ -59,14 +76,14 @@ SEC("struct_ops/lost") int host_lost(u64 *packet)
 {
 	struct rapid_memory m = memory();
 
-	rapid_on_lost(&law, &m, bpf_ktime_get_ns(), *packet);
+	LAW(on_lost)(&law, &m, bpf_ktime_get_ns(), *packet);
 	return 0;
 }
 
 SEC("struct_ops/window") int host_window(u64 *rtt)
 {
-	rapid_on_rtt(&law, *rtt);
-	return (int)rapid_window(&law);
+	LAW(on_rtt)(&law, *rtt);
+	return (int)LAW(window)(&law);
 }
 
 SEC("license") char host_license[] = "GPL";

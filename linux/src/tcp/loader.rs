@@ -5,12 +5,11 @@ use crate::tcp::options::{CONTROL, Options, check_name};
 use crate::tcp::pins::refuse_brought;
 use crate::tcp::selftest::Trial;
 use crate::tcp::steps::{active, is_ours, is_registered, load_afresh, not_ours, undo, unload_locked};
-use crate::tcp::wire::bytes_of;
 use crate::tcp::{Error, devices, pins, replace};
 
-/// Returns the bytes of `struct rapid_params` with which connections begin; only the packet size differs.
+/// Returns the bytes of the law's C struct of parameters with which connections begin; only the packet size differs.
 pub fn raw_params(options: &Options) -> Vec<u8> {
-    bytes_of(&options.config(0).params).to_vec()
+    options.law.raw()
 }
 
 /// Registers the congestion control, and tries it with one connection. What a load that was killed has left is undone first.

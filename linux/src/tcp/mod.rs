@@ -39,7 +39,7 @@ pub use loader::{load, readiness, unload};
 #[doc(hidden)]
 pub use log::raw_event;
 pub use log::{Event, LawEvent, PacketEvent, Wanted, follow, follow_falls};
-pub use options::Options;
+pub use options::{Law, Options};
 pub use packetscale_models::rapid::SHORTEST_ROUND_TRIP;
 pub use replace::{Replaced, replace};
 pub use report::{Activity, Address, Fall, Fallen, Limit, Mode, Reason, Report, Source, WINDOW_MOST, WINDOW_USUAL};

@@ -2,7 +2,8 @@
 
 use crate::tcp::Error;
 use crate::tcp::report::{Config, WINDOW_MOST, WINDOW_USUAL};
-use packetscale_models::rapid::{Params, SHORTEST_ROUND_TRIP};
+use crate::tcp::wire::bytes_of;
+use packetscale_models::rapid::{LawParams, Params, SHORTEST_ROUND_TRIP, ThesisParams};
 use packetscale_models::units::{Bytes, Span};
 use std::path::PathBuf;
 
@@ -13,13 +14,33 @@ pub const STAMP: &str = "stamp_arrival";
 /// The program of the option, and where its link is pinned.
 pub const OPTION: &str = "stamp_option";
 
+/// A law, and its settings.
+#[derive(Clone, Copy, Debug)]
+pub enum Law {
+    /// The default law.
+    Default(Params),
+    /// That of the dissertation.
+    Thesis(ThesisParams),
+}
+
+impl Law {
+    /// The bytes of the C struct with which connections begin; only the packet size differs.
+    pub(crate) fn raw(&self) -> Vec<u8> {
+        let shortest_round_trip = SHORTEST_ROUND_TRIP;
+        match *self {
+            Law::Default(params) => bytes_of(&Params { shortest_round_trip, ..params }.raw()).to_vec(),
+            Law::Thesis(params) => bytes_of(&ThesisParams { shortest_round_trip, ..params }.raw()).to_vec(),
+        }
+    }
+}
+
 /// What to load, and how.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Name of the congestion control.
     pub name: String,
-    /// The law's settings. Each connection uses its own packet size.
-    pub params: Params,
+    /// The law, and its settings. Each connection uses its own packet size.
+    pub law: Law,
     /// Most connections that Rapid steers at a time; CUBIC steers the others.
     pub flows: u32,
     /// Most of these of one user (of one network namespace). `None`: half of `flows`, and all where there is one.
@@ -46,7 +67,7 @@ impl Default for Options {
     fn default() -> Options {
         Options {
             name: CONTROL.to_string(),
-            params: Params::new(Bytes::new(1500)),
+            law: Law::Default(Params::new(Bytes::new(1500))),
             flows: 256,
             flows_per_user: None,
             window: WINDOW_USUAL,
@@ -64,7 +85,7 @@ impl Default for Options {
 pub const ON_TRIAL: &str = "packetscale_try";
 /// The narrowest window: as many packets as RFC 6928 lets begin with.
 const NARROWEST_WINDOW: u32 = 10;
-/// Most flows. Each takes 184 kB of kernel memory with the usual window: 4096 records of 32 B, 256 streams of 192 B, 3296 B
+/// Most flows. Each takes 184 kB of kernel memory with the usual window: 4096 records of 32 B, 256 streams of 192 B, 3208 B
 /// of state.
 const MOST_FLOWS: u32 = 16384;
 /// A group is read as its first packet. With eight the law would take each for a batch of a receiver that coalesces
@@ -124,7 +145,6 @@ impl Options {
     /// `memory`: bytes that the load takes.
     pub(crate) fn config(&self, memory: u64) -> Config {
         Config {
-            params: Params { shortest_round_trip: SHORTEST_ROUND_TRIP, ..self.params }.raw(),
             log: 0,
             spin_ns: self.spin.nanos() as u32,
             option_noise_ns: 5_000,

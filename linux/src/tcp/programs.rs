@@ -1,10 +1,10 @@
 //! The compiled programs, and how they share their maps.
 //!
-//! `sender` is the congestion control. `option` negotiates, writes and reads the TCP option that returns arrival times.
+//! `sender` is the congestion control, with one law or the other. `option` negotiates, writes and reads the TCP option that returns arrival times.
 //! `stamp` records arrivals at a device. `option` and `stamp` share the map `stamps`; `option` and `sender` share the
 //! map `feedback`.
 
-use crate::tcp::options::{CONTROL, OPTION, Options, STAMP};
+use crate::tcp::options::{CONTROL, Law, OPTION, Options, STAMP};
 use crate::tcp::report::{STREAMS, records};
 use crate::tcp::wire::bytes_of;
 use crate::tcp::{Error, list, machine, pins};
@@ -18,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 // Compiled by `linux/build-programs.sh`.
 pub static SENDER_OBJECT: &[u8] = include_bytes!("../../objects/sender.bpf.o");
+pub static SENDER_THESIS_OBJECT: &[u8] = include_bytes!("../../objects/sender_thesis.bpf.o");
 static OPTION_OBJECT: &[u8] = include_bytes!("../../objects/option.bpf.o");
 static STAMP_OBJECT: &[u8] = include_bytes!("../../objects/stamp.bpf.o");
 
@@ -135,7 +136,7 @@ impl Programs {
             }
         }
         list::leave_out(&mut sender);
-        let sender = sender.load().map_err(failed("loading sender.bpf.o"))?;
+        let sender = sender.load().map_err(failed("loading the sender"))?;
         Ok(Programs { sender, memory, receiver, without_option, without_list: None })
     }
 
@@ -153,7 +154,11 @@ impl Programs {
 }
 
 fn sender_of(options: &Options) -> &[u8] {
-    options.sender.as_deref().unwrap_or(SENDER_OBJECT)
+    let own = match options.law {
+        Law::Default(_) => SENDER_OBJECT,
+        Law::Thesis(_) => SENDER_THESIS_OBJECT,
+    };
+    options.sender.as_deref().unwrap_or(own)
 }
 
 /// Whether arrivals are noted and told, for a name that is loaded. The link is pinned last.
@@ -305,14 +310,13 @@ fn provide(sender: &mut OpenObject, options: &Options) -> Result<u64, Error> {
     let slots = options.flows + 1;
     let records = records(options.window);
     let mut bytes = 0;
-    let thesis = options.params.preset == packetscale_models::rapid::Preset::Thesis;
     for mut map in sender.maps_mut() {
         let entries = match map.name().to_str() {
             Some("conns") => slots,
             Some("slots") => options.flows,
             Some("records") => slots * records,
             Some("streams") => slots * STREAMS,
-            Some("gaps") if thesis => slots,
+            Some("gaps") => slots,
             Some(CONTROL) => {
                 // The name is the first member.
                 let value = map.initial_value_mut().filter(|value| value.len() >= 16).ok_or_else(|| broken(CONTROL))?;
@@ -338,6 +342,7 @@ fn provide(sender: &mut OpenObject, options: &Options) -> Result<u64, Error> {
 fn fill(map: &MapMut<'_>, options: &Options, memory: u64) -> Result<(), libbpf_rs::Error> {
     match map.name().to_str() {
         Some("slots") => (1..=options.flows).try_for_each(|slot| map.update(&[], &slot.to_ne_bytes(), MapFlags::ANY)),
+        Some("params") => map.update(&0u32.to_ne_bytes(), &options.law.raw(), MapFlags::ANY),
         Some("config") => map.update(&0u32.to_ne_bytes(), bytes_of(&options.config(memory)), MapFlags::ANY),
         _ => Ok(()),
     }

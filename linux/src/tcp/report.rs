@@ -1,7 +1,7 @@
 //! What the programs write for user space: the mirror of `bpf/report.h`.
 
 use crate::tcp::wire::Plain;
-use packetscale_models::rapid::RawParams;
+use packetscale_models::rapid::{RawParams, RawThesisParams};
 use serde::Serialize;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -325,7 +325,6 @@ impl Fallen {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Config {
-    pub params: RawParams,
     pub log: u32,
     pub spin_ns: u32,
     pub option_noise_ns: u32,
@@ -341,9 +340,11 @@ pub struct Config {
 pub const SWITCHED_CLOSED: u32 = 1;
 pub const SWITCHED_OFF: u32 = 2;
 
-// SAFETY: ten words, three double words, eight words; no padding.
+// SAFETY: a double word and ten words; no padding.
 unsafe impl Plain for RawParams {}
-// SAFETY: `RawParams` has no padding, and seven words and two halves of one follow it.
+// SAFETY: a double word, two words, two double words, a word, two halves of one and six words; no padding.
+unsafe impl Plain for RawThesisParams {}
+// SAFETY: seven words and two halves of one.
 unsafe impl Plain for Config {}
 
 /// Values of `Config::log`: which events to log.

@@ -3,73 +3,94 @@
  * Makes the calls of a recorded connection again, in user space, and compares
  * what the law has come to after each with what it had come to in the kernel.
  *
- *     replay FILE      struct rapid_params, then struct law_event after struct law_event
+ *     replay FILE      LAW_PARAMS, then struct law_event after struct law_event
  *
  * Prints how many calls agreed; stops at the first that does not.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
+#ifdef SENDER_THESIS
+#include "rapid/thesis.h"
+#define LAW(call) rapid_thesis_##call
+#define LAW_PARAMS struct rapid_thesis_params
+static struct rapid_thesis law;
+static struct rapid_gaps gaps;
+#define GAPS &gaps
+#else
 #include "rapid/rapid.h"
+#define LAW(call) rapid_##call
+#define LAW_PARAMS struct rapid_params
+static struct rapid law;
+#define GAPS 0
+#endif
 
 #include "events.h"
 
 #define RECORDS 4096
 #define STREAMS 256
 
-static struct rapid law;
 static struct rapid_record records[RECORDS];
 static struct rapid_stream streams[STREAMS];
-static struct rapid_gaps gaps;
 
-static u64 call(const struct law_event *e, struct rapid_params *params, const struct rapid_memory *memory)
+static u64 call(const struct law_event *e, LAW_PARAMS *params, const struct rapid_memory *memory)
 {
 	switch (e->call) {
 	case CALL_BEGIN:
 		params->packet = e->packet;
+#ifdef SENDER_THESIS
+		rapid_thesis_init(&law, params, e->now_ns, e->number);
+#else
 		rapid_init(&law, params, e->now_ns, e->number, e->argument);
+#endif
 		break;
 	case CALL_BEFORE_SENDING:
-		return rapid_before_sending(&law, memory, e->now_ns, (u32)e->number);
+		return LAW(before_sending)(&law, memory, e->now_ns, (u32)e->number);
 	case CALL_SENT:
-		rapid_on_sent(&law, memory, e->now_ns, e->number, (u32)e->argument, (u32)(e->argument >> 32));
+		LAW(on_sent)(&law, memory, e->now_ns, e->number, (u32)e->argument, (u32)(e->argument >> 32));
 		break;
 	case CALL_ARRIVAL:
-		rapid_on_arrival(&law, memory, e->now_ns, e->number, e->argument);
+		LAW(on_arrival)(&law, memory, e->now_ns, e->number, e->argument);
 		break;
 	case CALL_UNSTAMPED:
-		rapid_on_unstamped(&law, memory, e->now_ns, e->number);
+		LAW(on_unstamped)(&law, memory, e->now_ns, e->number);
 		break;
 	case CALL_LOST:
-		rapid_on_lost(&law, memory, e->now_ns, e->number);
+		LAW(on_lost)(&law, memory, e->now_ns, e->number);
 		break;
 	case CALL_RTT:
-		rapid_on_rtt(&law, e->argument);
+		LAW(on_rtt)(&law, e->argument);
 		break;
 	case CALL_RECOVERY:
-		rapid_on_recovery(&law);
+		LAW(on_recovery)(&law);
 		break;
 	case CALL_TIMEOUT:
-		rapid_on_timeout(&law);
+		LAW(on_timeout)(&law);
 		break;
 	case CALL_CAP:
-		rapid_set_rate(&law, rapid_min(law.rate, e->argument));
+		LAW(set_rate)(&law, rapid_min(law.flow.rate, e->argument));
 		break;
 	case CALL_NOISE:
-		law.params.stamp_noise_ns = (u32)e->argument;
-		law.params.level_min_ns = RAPID_LEVEL_NOISES * (u32)e->argument;
+#ifndef SENDER_THESIS
+		law.tuning.stamp_noise_ns = (u32)e->argument;
+		law.tuning.level_min_ns = RAPID_LEVEL_NOISES * (u32)e->argument;
+#endif
 		break;
 	case CALL_SPURIOUS:
-		rapid_on_spurious_timeout(&law, e->argument, (u32)e->number);
+		LAW(on_spurious_timeout)(&law, e->argument, (u32)e->number);
 		break;
 	case CALL_MARKED:
-		rapid_on_marked(&law);
+		LAW(on_marked)(&law);
 		break;
 	case CALL_PACKET:
-		rapid_set_packet(&law, (u32)e->argument);
+		LAW(set_packet)(&law, (u32)e->argument);
 		break;
 	case CALL_START:
+#ifdef SENDER_THESIS
+		rapid_thesis_start(&law, e->now_ns, e->number, (u32)e->argument, (u32)(e->argument >> 32));
+#else
 		rapid_start(&law, memory, e->now_ns, e->number, (u32)e->argument, (u32)(e->argument >> 32));
+#endif
 		break;
 	default:
 		fprintf(stderr, "an unknown call: %u\n", e->call);
@@ -81,23 +102,21 @@ static u64 call(const struct law_event *e, struct rapid_params *params, const st
 int main(int argc, char **argv)
 {
 	FILE *file = argc == 2 ? fopen(argv[1], "rb") : 0;
-	struct rapid_memory memory = {records, streams, &gaps, RECORDS - 1, STREAMS - 1};
-	struct rapid_params params;
+	struct rapid_memory memory = {records, streams, GAPS, RECORDS - 1, STREAMS - 1};
+	LAW_PARAMS params;
 	struct law_event e;
 	unsigned long calls = 0;
 
 	if (!file || fread(&params, sizeof(params), 1, file) != 1)
 		return 2;
-	if (params.preset != RAPID_THESIS)
-		memory.gaps = 0;
 	for (; fread(&e, sizeof(e), 1, file) == 1; calls++) {
 		u64 answer = call(&e, &params, &memory);
 
-		if (answer == e.argument && law.rate == e.rate && law.next_ns == e.next_ns && law.available == e.available &&
+		if (answer == e.argument && law.flow.rate == e.rate && law.flow.next_ns == e.next_ns && law.available == e.available &&
 		    law.streams == e.streams)
 			continue;
 		fprintf(stderr, "call %lu (%u): rate %llu, next %llu, available %llu, streams %llu here, %llu, %llu, %llu, %llu in the kernel\n",
-			calls, e.call, law.rate, law.next_ns, law.available, (u64)law.streams, e.rate, e.next_ns, e.available, e.streams);
+			calls, e.call, law.flow.rate, law.flow.next_ns, law.available, (u64)law.streams, e.rate, e.next_ns, e.available, e.streams);
 		return 1;
 	}
 	printf("%lu calls, %u streams\n", calls, law.streams);

@@ -3,9 +3,10 @@
 use super::connection::transfer;
 use super::namespaces::Bottleneck;
 use super::{Loaded, able, alone, clang};
-use linux::tcp::{self, Event, LawEvent, Options, Wanted};
-use packetscale_models::rapid::Params;
+use linux::tcp::{self, Event, Law, LawEvent, Options, Wanted};
+use packetscale_models::rapid::ThesisParams;
 use packetscale_models::units::Bytes;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -39,17 +40,21 @@ pub fn recorded(options: Options) -> Vec<LawEvent> {
     events[first..].iter().filter(|call| call.slot == slot).copied().collect()
 }
 
-/// `replay.c`, compiled.
+/// `replay.c`, compiled, and so with the law of the dissertation.
 pub fn compiled() -> std::path::PathBuf {
     clang::program("tests/lockstep/replay.c", &[]).expect("cc")
 }
 
-fn replayed(options: Options) {
+pub fn compiled_thesis() -> std::path::PathBuf {
+    clang::program("tests/lockstep/replay_thesis.c", &[]).expect("cc")
+}
+
+fn replayed(options: Options, replay: &Path) {
     let (raw, calls) = (tcp::raw_params(&options), recorded(options));
     let file = tempfile::NamedTempFile::new().expect("a file");
     let bytes: Vec<u8> = calls.iter().flat_map(tcp::raw_event).copied().collect();
     std::fs::write(file.path(), [raw, bytes].concat()).expect("written");
-    let output = Command::new(compiled()).arg(file.path()).output().expect("replay");
+    let output = Command::new(replay).arg(file.path()).output().expect("replay");
     let said = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
     let streams: u64 = said.split(' ').nth(2).and_then(|n| n.parse().ok()).expect("a count");
@@ -60,7 +65,7 @@ fn replayed(options: Options) {
 fn the_default_law_in_the_kernel_is_bit_for_bit_the_one_in_user_space() {
     if able() {
         let _alone = alone();
-        replayed(Options::default());
+        replayed(Options::default(), &compiled());
     }
 }
 
@@ -68,6 +73,7 @@ fn the_default_law_in_the_kernel_is_bit_for_bit_the_one_in_user_space() {
 fn the_law_of_the_dissertation_in_the_kernel_is_bit_for_bit_the_one_in_user_space() {
     if able() {
         let _alone = alone();
-        replayed(Options { params: Params::thesis(Bytes::new(1500)), ..Options::default() });
+        let law = Law::Thesis(ThesisParams::new(Bytes::new(1500)));
+        replayed(Options { law, ..Options::default() }, &compiled_thesis());
     }
 }

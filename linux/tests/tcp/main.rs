@@ -103,7 +103,7 @@ impl Drop for Loaded {
 #[test]
 fn what_the_tests_need_compiles() {
     if clang::is_installed() {
-        assert!(lockstep::compiled().is_file());
+        assert!(lockstep::compiled().is_file() && lockstep::compiled_thesis().is_file());
         assert!(hostile::liars().all(|object| !object.is_empty()));
         assert!(!handover::orphan().is_empty());
         assert!(brought::objects().all(|object| !object.is_empty()));

@@ -3,7 +3,7 @@
 //! The law itself is the C body of crate `rapid`, which runs in kernels too; this file only tells it what happens
 //! here, in its terms, and turns what it wants into a [`Decision`]. It reads lower envelopes of arrival minus departure
 //! time and keeps a proportional margin (`envelope.h`, `startup.h`). The law of Rapid's dissertation is an entry of its
-//! own ([`crate::congestion::rapid_thesis`]) in the same frame.
+//! own ([`crate::congestion::rapid_thesis`]): [`Rapid`] with other parameters.
 //!
 //! The window is two bandwidth-delay products and some slack: it stops a flow whose acknowledgments stop, and slows one of
 //! few packets whose queue grows. Packets are clocked one by one through [`Decision::departure`].
@@ -13,7 +13,7 @@ use crate::congestion::contract::{
     StreamTrace, Timeout, Undo,
 };
 pub use crate::rapid::SHORTEST_ROUND_TRIP;
-use crate::rapid::{Estimator, Law, Params, Preset};
+use crate::rapid::{Law, LawParams, Params};
 use crate::settings::{Parameter, Parameters, SettingError, Settings, check_names};
 use crate::units::{Bytes, Rate, Ratio, Span, Time};
 
@@ -46,18 +46,34 @@ const SHORTEST: Parameter<Span> = Parameter::new(
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&MARGIN, &RANGE, &COMPETITIVE, &SHORTEST];
 
-/// A flow under the law.
+/// What the two laws do differently here.
+pub trait Steers: LawParams {
+    /// Whether a pause of the application counts from the packet after it, as in kernels; else from the packet before it.
+    const RESUMES: bool;
+
+    /// Whether the flow is told the available bandwidth.
+    fn is_told(&self) -> bool {
+        false
+    }
+
+    /// Tells it.
+    fn tell(_law: &mut Law<Self>, _available: Rate) {}
+}
+
+impl Steers for Params {
+    const RESUMES: bool = true;
+}
+
+/// A flow under the law that its parameters are of.
 #[derive(Clone, Debug)]
 #[repr(C, align(64))]
-pub struct Rapid {
-    law: Law,
+pub struct Rapid<P: Steers = Params> {
+    law: Law<P>,
     /// The rate, and whether it was starting up, before a timeout that may have been for nothing.
     doubted: Option<(Rate, bool)>,
-    /// Whether a pause of the application counts from the packet after it, as in kernels; else from the packet before it.
-    resumes: bool,
     /// Nothing waited behind the last packet.
     drained: bool,
-    estimator: Estimator,
+    told: bool,
 }
 
 impl Rapid {
@@ -67,12 +83,13 @@ impl Rapid {
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Rapid, SettingError> {
         Ok(Rapid::new(setup, &read(setup.packet, settings)?))
     }
+}
 
-    pub(crate) fn new(setup: &Setup, params: &Params) -> Rapid {
+impl<P: Steers> Rapid<P> {
+    pub(crate) fn new(setup: &Setup, params: &P) -> Rapid<P> {
         Rapid {
             law: Law::new(params, setup.now, setup.handshake_rtt, setup.seed),
-            estimator: params.estimator,
-            resumes: params.preset == Preset::Default,
+            told: params.is_told(),
             drained: false,
             doubted: None,
         }
@@ -90,11 +107,11 @@ fn read(packet: Bytes, settings: &Settings) -> Result<Params, SettingError> {
     })
 }
 
-impl Controller for Rapid {
+impl<P: Steers> Controller for Rapid<P> {
     #[inline]
     fn on_sent(&mut self, sent: &Sent) {
         let mut paused = sent.app_limited;
-        if self.resumes {
+        if P::RESUMES {
             paused = self.drained && self.law.is_overdue(sent.now);
             self.drained = sent.app_limited;
         }
@@ -157,7 +174,7 @@ impl Controller for Rapid {
     }
 
     fn on_available(&mut self, _now: Time, available: Rate) {
-        self.law.set_available(available);
+        P::tell(&mut self.law, available);
     }
 
     fn loss_response(&self) -> LossResponse {
@@ -165,7 +182,7 @@ impl Controller for Rapid {
     }
 
     fn needs(&self) -> Needs {
-        Needs { arrivals: true, available: self.estimator == Estimator::Ideal, ..Needs::NOTHING }
+        Needs { arrivals: true, available: self.told, ..Needs::NOTHING }
     }
 
     fn rate(&self) -> Option<Rate> {
@@ -181,7 +198,7 @@ impl Controller for Rapid {
     }
 }
 
-impl Probing for Rapid {
+impl<P: Steers> Probing for Rapid<P> {
     fn probe(&self) -> Probe {
         let probe = self.law.probe();
         Probe {
@@ -234,7 +251,7 @@ mod tests {
         Rapid::build(&setup(), &settings(list))
     }
 
-    fn sent(flow: &mut Rapid, now: Time, transmission: u64) {
+    fn sent<P: Steers>(flow: &mut Rapid<P>, now: Time, transmission: u64) {
         flow.on_sent(&Sent {
             now,
             transmission,
@@ -246,7 +263,7 @@ mod tests {
     }
 
     /// Sends `packets` on schedule, each acknowledged `rtt` later with an arrival stamp.
-    fn run(flow: &mut Rapid, packets: u64) {
+    fn run<P: Steers>(flow: &mut Rapid<P>, packets: u64) {
         let mut waiting: Vec<(Time, Arrival)> = Vec::new();
         for transmission in 0..packets {
             let now = flow.decision().departure;

@@ -8,13 +8,13 @@
 //! [`Rapid`] that it is built into tells it what happens.
 
 use crate::congestion::contract::Setup;
-use crate::congestion::rapid::Rapid;
-use crate::rapid::{Estimator, Params};
+use crate::congestion::rapid::{Rapid, Steers};
+use crate::rapid::{Estimator, Law, ThesisParams};
 use crate::settings::{OneOf, Parameter, Parameters, SettingError, Settings, any, check_names};
 use crate::units::{Bytes, Rate, Ratio, Span};
 
 /// The defaults, which do not depend on the packet size.
-const DEFAULTS: Params = Params::thesis(Bytes::new(1500));
+const DEFAULTS: ThesisParams = ThesisParams::new(Bytes::new(1500));
 
 /// The most packets of a stream.
 const MOST_PACKETS: u32 = 512;
@@ -81,16 +81,31 @@ pub const PARAMETERS: Parameters = &[
     &INITIAL_RATE,
 ];
 
+/// A flow under the dissertation's law.
+pub type RapidThesis = Rapid<ThesisParams>;
+
+impl Steers for ThesisParams {
+    const RESUMES: bool = false;
+
+    fn is_told(&self) -> bool {
+        self.estimator == Estimator::Ideal
+    }
+
+    fn tell(law: &mut Law<ThesisParams>, available: Rate) {
+        law.set_available(available);
+    }
+}
+
 /// Builds a flow under the dissertation's law.
 ///
 /// Errors: a setting that is unknown, of another kind, or out of range.
-pub fn build(setup: &Setup, settings: &Settings) -> Result<Rapid, SettingError> {
+pub fn build(setup: &Setup, settings: &Settings) -> Result<RapidThesis, SettingError> {
     Ok(Rapid::new(setup, &read(setup.packet, settings)?))
 }
 
-fn read(packet: Bytes, settings: &Settings) -> Result<Params, SettingError> {
+fn read(packet: Bytes, settings: &Settings) -> Result<ThesisParams, SettingError> {
     check_names(settings, PARAMETERS)?;
-    let params = Params {
+    let params = ThesisParams {
         margin: MARGIN.read(settings)?,
         range: RANGE.read(settings)?,
         tau: TAU.read(settings)?,
@@ -109,7 +124,7 @@ fn read(packet: Bytes, settings: &Settings) -> Result<Params, SettingError> {
             _ => Estimator::Streams,
         },
         initial_rate: INITIAL_RATE.read(settings)?,
-        ..Params::thesis(packet)
+        ..ThesisParams::new(packet)
     };
     if params.levels * params.packets_per_level > MOST_PACKETS {
         return Err(PACKETS_PER_LEVEL.refuse("a whole number from 2, with at most 512 packets in a stream"));
@@ -123,13 +138,13 @@ mod tests {
     use crate::settings::Setting;
     use alloc::string::ToString;
 
-    fn with(name: &str, setting: Setting) -> Result<Params, SettingError> {
+    fn with(name: &str, setting: Setting) -> Result<ThesisParams, SettingError> {
         read(Bytes::new(9000), &Settings::from([(name.to_string(), setting)]))
     }
 
     #[test]
     fn without_settings_it_is_the_law_of_the_dissertation() {
-        assert_eq!(read(Bytes::new(9000), &Settings::new()), Ok(Params::thesis(Bytes::new(9000))));
+        assert_eq!(read(Bytes::new(9000), &Settings::new()), Ok(ThesisParams::new(Bytes::new(9000))));
     }
 
     #[test]

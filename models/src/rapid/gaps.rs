@@ -52,10 +52,11 @@ impl Gaps {
             send.push(q10(s));
             receive.push(q10(r));
         }
-        let mut words: Vec<MaybeUninit<u64>> = Vec::with_capacity(sizes().gaps.max(GAP_WORDS));
+        let size = sizes(&ffi::Calls::THESIS).gaps;
+        let mut words: Vec<MaybeUninit<u64>> = Vec::with_capacity(size.max(GAP_WORDS));
         // SAFETY: there is room for so many, which need not have a value.
         unsafe { words.set_len(GAP_WORDS) };
-        words.resize(sizes().gaps, MaybeUninit::new(0));
+        words.resize(size, MaybeUninit::new(0));
         let mut gaps = Gaps { words };
         // SAFETY: the C side reads as many words of each, and the room is as long as its struct.
         unsafe { ffi::rapid_face_set_gaps(gaps.room(), send.as_ptr(), receive.as_ptr(), send.len() as u32) };

@@ -1,14 +1,14 @@
 //! The safe face.
 
 use crate::rapid::memory::{Ring, sizes};
-use crate::rapid::params::{Params, Preset};
+use crate::rapid::params::{LawParams, Params, ThesisParams};
 use crate::rapid::trace::{self, TracedStream};
 use crate::units::{Bytes, Rate, Ratio, Span, Time};
 use alloc::boxed::Box;
 use alloc::vec;
 use core::cell::Cell;
 use core::ffi::c_void;
-use packetscale_law::{self as ffi, Memory};
+use packetscale_law::{self as ffi, Calls, Memory};
 
 /// Rings start small, so that a thousand short flows are cheap ...
 const FIRST_RECORDS: usize = 16;
@@ -22,14 +22,14 @@ const MOST_STREAMS: usize = 1 << 19;
 /// No window is this small: it has a stream of slack.
 const UNKNOWN: u32 = 0;
 
-/// One flow's rate law. Packets are known by their transmission number: 0, 1, 2, ... without holes, retransmissions
+/// One flow's rate law: the default law with [`Params`], the dissertation's with [`ThesisParams`]. Packets are known by their transmission number: 0, 1, 2, ... without holes, retransmissions
 /// counted.
 ///
 /// It lies in memory as it stands here, the C state included: where it begins with a cache line, a departure touches two of it,
 /// and an arrival three more. Of a thousand flows none stays in the cache.
 #[derive(Clone, Debug)]
 #[repr(C)]
-pub struct Law {
+pub struct Law<P: LawParams = Params> {
     records: Ring,
     streams: Ring,
     next: u64,
@@ -38,7 +38,7 @@ pub struct Law {
     armed: bool,
     /// With the beginning of the state, the second cache line.
     gaps: Box<[u64]>,
-    state: [u64; STATE_WORDS],
+    state: P::State,
     /// What most departures need to know of the window, without a division: with what its owner keeps behind it, the last line.
     room: ffi::Room,
     traced: Option<Box<TracedStream>>,
@@ -46,17 +46,15 @@ pub struct Law {
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
-/// The C state, in words.
-const STATE_WORDS: usize = 142;
 /// Where the next departure stands in it: it is asked for several times per packet, and a call costs more.
 const NEXT_NS: usize = 0;
 /// And the gap, in 1/1024 ns.
 const GAP_Q10: usize = 1;
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(
-    core::mem::offset_of!(Law, gaps) == LINE
-        && core::mem::offset_of!(Law, state) == LINE + 16
-        && core::mem::offset_of!(Law, room) % LINE == 0
+    core::mem::offset_of!(Law<Params>, gaps) == LINE
+        && core::mem::offset_of!(Law<Params>, state) == LINE + 16
+        && core::mem::offset_of!(Law<Params>, room) % LINE == 0
 );
 
 /// What the law knows of its path.
@@ -66,16 +64,10 @@ pub struct Probe {
     pub rate: Rate,
     /// Last estimate of the available bandwidth; zero before the first.
     pub available: Rate,
-    /// The capacity of the path, as far as slopes have shown it (default preset).
-    pub capacity: Rate,
     /// Standing queue above the smallest delay of the last seconds.
     pub queue: Span,
     /// Smallest round trip of the last seconds.
     pub min_rtt: Span,
-    /// Average part of packets lost.
-    pub loss: Ratio,
-    /// Time between the batches of a coalescing receiver; zero when there are none.
-    pub batch: Span,
     /// Streams completed.
     pub streams: u64,
     /// Of these, without an estimate.
@@ -84,21 +76,57 @@ pub struct Probe {
     pub startup: bool,
 }
 
+/// What the default law knows besides.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Envelope {
+    /// The capacity of the path, as far as slopes have shown it.
+    pub capacity: Rate,
+    /// Average part of packets lost.
+    pub loss: Ratio,
+    /// Time between the batches of a coalescing receiver; zero when there are none.
+    pub batch: Span,
+}
+
 /// Bytes per second, as the C side has it.
 fn rate_of(bytes_per_second: u64) -> Rate {
     Rate::from_bps(bytes_per_second.saturating_mul(8))
 }
 
-impl Law {
+impl Law<Params> {
+    /// What the default law knows besides [`Law::probe`].
+    pub fn envelope(&self) -> Envelope {
+        let mut envelope = ffi::Envelope::default();
+        // SAFETY: the state is ours and of this law, and `envelope` mirrors the C struct.
+        unsafe { ffi::rapid_face_envelope(self.state(), &mut envelope) };
+        Envelope {
+            capacity: rate_of((1 << 56) / envelope.inverse.max(1)),
+            loss: Ratio::from_q32((envelope.loss.max(0) as u64) << 16),
+            batch: Span::from_nanos(envelope.batch_ns),
+        }
+    }
+}
+
+impl Law<ThesisParams> {
+    /// Hands in the available bandwidth, for [`crate::rapid::Estimator::Ideal`].
+    pub fn set_available(&mut self, rate: Rate) {
+        // SAFETY: the state is ours and of this law.
+        unsafe { ffi::rapid_thesis_face_set_available(self.state_mut(), rate.bps() / 8) };
+    }
+}
+
+impl<P: LawParams> Law<P> {
+    const CALLS: Calls<P::Raw> = P::CALLS;
+
     /// A flow that begins now, on a path whose handshake took `rtt`.
-    pub fn new(params: &Params, now: Time, rtt: Span, seed: u64) -> Law {
-        let size = sizes();
-        assert_eq!((size.law, size.next_ns), (STATE_WORDS, NEXT_NS), "the C state is as its constants say");
+    pub fn new(params: &P, now: Time, rtt: Span, seed: u64) -> Law<P> {
+        let size = sizes(&Self::CALLS);
+        let state = P::EMPTY;
+        assert!(size.law <= state.as_ref().len() && size.next_ns == NEXT_NS, "the C state is as its constants say");
         let mut law = Law {
-            state: [0; STATE_WORDS],
+            state,
             records: Ring::new(size.record, FIRST_RECORDS),
             streams: Ring::new(size.stream, FIRST_STREAMS),
-            gaps: vec![0; if params.preset == Preset::Thesis { size.gaps } else { 0 }].into_boxed_slice(),
+            gaps: vec![0; size.gaps].into_boxed_slice(),
             next: 0,
             armed: false,
             traced: None,
@@ -107,11 +135,9 @@ impl Law {
         };
         let raw = params.raw();
         // SAFETY: `state` is as long as the C struct and aligned for it; `raw` mirrors the C parameters.
-        unsafe { ffi::rapid_face_init(law.state_mut(), &raw, now.nanos(), rtt.nanos(), seed) };
-        if params.preset == Preset::Thesis && params.initial_rate > Rate::ZERO {
-            // SAFETY: the state is ours.
-            unsafe { ffi::rapid_face_begin(law.state_mut(), params.initial_rate.bps() / 8) };
-        }
+        unsafe { (Self::CALLS.init)(law.state_mut(), &raw, now.nanos(), rtt.nanos(), seed) };
+        // SAFETY: the state is of this law.
+        unsafe { params.begin(law.state_mut()) };
         law
     }
 
@@ -119,11 +145,11 @@ impl Law {
     fn state_mut(&mut self) -> *mut c_void {
         self.window.set(UNKNOWN);
         self.room.packets = 0;
-        self.state.as_mut_ptr().cast()
+        self.state.as_mut().as_mut_ptr().cast()
     }
 
     fn state(&self) -> *const c_void {
-        self.state.as_ptr().cast()
+        self.state.as_ref().as_ptr().cast()
     }
 
     /// The rings for one call. The C side keeps no pointer.
@@ -161,9 +187,9 @@ impl Law {
     #[inline]
     fn note_sent(&mut self, now: u64, transmission: u64, size: u32, idle: u32, fixed: u32) -> u32 {
         // Not `state_mut`: a departure leaves the window as it is.
-        let (memory, state) = (self.memory(), self.state.as_mut_ptr().cast());
+        let (memory, state) = (self.memory(), self.state.as_mut().as_mut_ptr().cast());
         // SAFETY: state and rings are ours, as long as the C side takes them to be, and outlive the call.
-        unsafe { ffi::rapid_face_on_sent(state, &memory, now, transmission, size, idle, fixed) }
+        unsafe { (Self::CALLS.on_sent)(state, &memory, now, transmission, size, idle, fixed) }
     }
 
     /// Notes a departure for which a ring is too small.
@@ -185,7 +211,7 @@ impl Law {
             let memory = self.memory();
             let (first, end) = (self.next - room, self.next - room / ROOMY);
             // SAFETY: as in `on_sent`.
-            if unsafe { ffi::rapid_face_spare(&memory, first, end) } != 0 {
+            if unsafe { (Self::CALLS.spare)(&memory, first, end) } != 0 {
                 self.records.halve(self.next);
             }
         }
@@ -210,7 +236,7 @@ impl Law {
         let memory = self.memory();
         // SAFETY: as in `on_sent`.
         self.feedback(|state| unsafe {
-            ffi::rapid_face_on_arrival(state, &memory, now.nanos(), transmission, arrival.nanos())
+            (Self::CALLS.on_arrival)(state, &memory, now.nanos(), transmission, arrival.nanos())
         });
     }
 
@@ -224,24 +250,24 @@ impl Law {
         }
         // Not `state_mut`: the call sees to the room.
         self.window.set(UNKNOWN);
-        let (memory, state) = (self.memory(), self.state.as_mut_ptr().cast());
+        let (memory, state) = (self.memory(), self.state.as_mut().as_mut_ptr().cast());
         let (now, rtt, arrival) = (now.nanos(), rtt.nanos(), arrival.nanos());
         // SAFETY: as in `on_sent`; `room` mirrors the C struct.
-        unsafe { ffi::rapid_face_on_acked(state, &memory, &mut self.room, now, rtt, transmission, arrival) };
+        unsafe { (Self::CALLS.on_acked)(state, &memory, &mut self.room, now, rtt, transmission, arrival) };
     }
 
     /// A packet was acknowledged, and the receiver did not say when it arrived.
     pub fn on_acked_without_stamp(&mut self, now: Time, transmission: u64) {
         let memory = self.memory();
         // SAFETY: as in `on_sent`.
-        self.feedback(|state| unsafe { ffi::rapid_face_on_unstamped(state, &memory, now.nanos(), transmission) });
+        self.feedback(|state| unsafe { (Self::CALLS.on_unstamped)(state, &memory, now.nanos(), transmission) });
     }
 
     /// A packet was given up.
     pub fn on_lost(&mut self, now: Time, transmission: u64) {
         let memory = self.memory();
         // SAFETY: as in `on_sent`.
-        self.feedback(|state| unsafe { ffi::rapid_face_on_lost(state, &memory, now.nanos(), transmission) });
+        self.feedback(|state| unsafe { (Self::CALLS.on_lost)(state, &memory, now.nanos(), transmission) });
     }
 
     /// Runs what may complete a stream, and keeps its trace when one is wanted.
@@ -250,10 +276,10 @@ impl Law {
             return event(self.state_mut());
         }
         // SAFETY: reads the state, which is ours.
-        let before = unsafe { ffi::rapid_face_completed(self.state()) };
+        let before = unsafe { (Self::CALLS.completed)(self.state()) };
         event(self.state_mut());
         // SAFETY: as above.
-        if unsafe { ffi::rapid_face_completed(self.state()) } != before {
+        if unsafe { (Self::CALLS.completed)(self.state()) } != before {
             self.keep_trace();
         }
     }
@@ -262,70 +288,64 @@ impl Law {
     fn keep_trace(&mut self) {
         let view = self.view();
         let memory = self.memory();
-        self.traced = trace::read(self.state(), &memory, &view).map(Box::new);
+        self.traced = trace::read(&Self::CALLS, self.state(), &memory, &view).map(Box::new);
         self.armed = self.traced.is_none();
     }
 
     /// A round trip was measured.
     pub fn on_rtt(&mut self, rtt: Span) {
         // SAFETY: the state is ours.
-        unsafe { ffi::rapid_face_on_rtt(self.state_mut(), rtt.nanos()) };
+        unsafe { (Self::CALLS.on_rtt)(self.state_mut(), rtt.nanos()) };
     }
 
     /// A recovery episode began.
     pub fn on_recovery(&mut self) {
         // SAFETY: the state is ours.
-        unsafe { ffi::rapid_face_on_recovery(self.state_mut()) };
+        unsafe { (Self::CALLS.on_recovery)(self.state_mut()) };
     }
 
     /// The retransmission timer expired.
     pub fn on_timeout(&mut self) {
         // SAFETY: the state is ours.
-        unsafe { ffi::rapid_face_on_timeout(self.state_mut()) };
+        unsafe { (Self::CALLS.on_timeout)(self.state_mut()) };
     }
 
     /// The last timeout was for nothing: acknowledgments were late. `rate` and `startup` are of before it.
     pub fn on_spurious_timeout(&mut self, rate: Rate, startup: bool) {
         // SAFETY: the state is ours.
-        unsafe { ffi::rapid_face_on_spurious_timeout(self.state_mut(), rate.bps() / 8, u32::from(startup)) };
+        unsafe { (Self::CALLS.on_spurious_timeout)(self.state_mut(), rate.bps() / 8, u32::from(startup)) };
     }
 
     /// A packet was marked (RFC 3168): at most one call per round trip.
     pub fn on_marked(&mut self) {
         // SAFETY: the state is ours.
-        unsafe { ffi::rapid_face_on_marked(self.state_mut()) };
+        unsafe { (Self::CALLS.on_marked)(self.state_mut()) };
     }
 
     /// A full packet has another size from now on.
     pub fn set_packet(&mut self, packet: Bytes) {
         let packet = packet.get().min(u64::from(u16::MAX)) as u32;
         // SAFETY: the state is ours.
-        unsafe { ffi::rapid_face_set_packet(self.state_mut(), packet) };
-    }
-
-    /// Hands in the available bandwidth, for [`crate::rapid::Estimator::Ideal`].
-    pub fn set_available(&mut self, rate: Rate) {
-        // SAFETY: the state is ours.
-        unsafe { ffi::rapid_face_set_available(self.state_mut(), rate.bps() / 8) };
+        unsafe { (Self::CALLS.set_packet)(self.state_mut(), packet) };
     }
 
     /// The next packet may leave no earlier than this.
     #[inline]
     pub fn departure(&self) -> Time {
-        Time::from_nanos(self.state[NEXT_NS].min(u64::MAX / 1000))
+        Time::from_nanos(self.state.as_ref()[NEXT_NS].min(u64::MAX / 1000))
     }
 
     /// Whether only a departure changes when the next packet may leave: no stream waits to be read.
     pub fn keeps_departure(&self) -> bool {
         // SAFETY: the state is ours.
-        unsafe { ffi::rapid_face_keeps_departure(self.state()) != 0 }
+        unsafe { (Self::CALLS.keeps_departure)(self.state()) != 0 }
     }
 
     /// Whether a time to send has passed, by more than the next gap makes up for.
     #[inline]
     pub fn is_overdue(&self, now: Time) -> bool {
-        let half_a_gap = self.state[GAP_Q10] >> 11;
-        now.nanos() > self.state[NEXT_NS].saturating_add(half_a_gap)
+        let half_a_gap = self.state.as_ref()[GAP_Q10] >> 11;
+        now.nanos() > self.state.as_ref()[NEXT_NS].saturating_add(half_a_gap)
     }
 
     /// Packets that may be in flight.
@@ -336,7 +356,7 @@ impl Law {
             return known;
         }
         // SAFETY: the state is ours.
-        let window = unsafe { ffi::rapid_face_window(self.state()) };
+        let window = unsafe { (Self::CALLS.window)(self.state()) };
         self.window.set(window);
         window
     }
@@ -350,13 +370,13 @@ impl Law {
     /// Mean sending rate aimed at.
     pub fn rate(&self) -> Rate {
         // SAFETY: the state is ours.
-        rate_of(unsafe { ffi::rapid_face_rate(self.state()) })
+        rate_of(unsafe { (Self::CALLS.rate)(self.state()) })
     }
 
     fn view(&self) -> ffi::View {
         let mut view = ffi::View::default();
         // SAFETY: the state is ours and `view` mirrors the C struct.
-        unsafe { ffi::rapid_face_view(self.state(), &mut view) };
+        unsafe { (Self::CALLS.view)(self.state(), &mut view) };
         view
     }
 
@@ -366,11 +386,8 @@ impl Law {
         Probe {
             rate: rate_of(view.rate),
             available: rate_of(view.available),
-            capacity: rate_of((1 << 56) / view.inverse.max(1)),
             queue: Span::from_nanos(view.queue_ns),
             min_rtt: Span::from_nanos(view.rtt_ns),
-            loss: Ratio::from_q32((view.loss.max(0) as u64) << 16),
-            batch: Span::from_nanos(view.batch_ns),
             streams: view.streams,
             unusable: view.unusable,
             startup: view.startup != 0,
@@ -390,6 +407,6 @@ impl Law {
     /// Bytes this flow holds.
     pub fn memory_in_use(&self) -> Bytes {
         let words = self.records.words() + self.streams.words() + self.gaps.len();
-        Bytes::new((words * 8 + size_of::<Law>()) as u64)
+        Bytes::new((words * 8 + size_of::<Law<P>>()) as u64)
     }
 }

@@ -9,16 +9,17 @@ pub struct Sizes {
     pub law: usize,
     pub record: usize,
     pub stream: usize,
+    /// Its work space.
     pub gaps: usize,
     /// Where the next departure stands in the law's state.
     pub next_ns: usize,
 }
 
-/// What the C compiler says.
-pub fn sizes() -> Sizes {
+/// What the C compiler says of a law.
+pub fn sizes<R>(calls: &ffi::Calls<R>) -> Sizes {
     let mut bytes = [0u64; 5];
     // SAFETY: writes five words.
-    unsafe { ffi::rapid_face_sizes(&mut bytes) };
+    unsafe { (calls.sizes)(&mut bytes) };
     let words = bytes.map(|b| (b as usize).div_ceil(8));
     Sizes { law: words[0], record: words[1], stream: words[2], gaps: words[3], next_ns: words[4] }
 }

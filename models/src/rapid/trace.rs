@@ -3,7 +3,7 @@
 use crate::units::{Bytes, Rate, Span, Time};
 use alloc::vec::Vec;
 use core::ffi::c_void;
-use packetscale_law::{self as ffi, Memory, View};
+use packetscale_law::{self as ffi, Calls, Memory, View};
 
 /// One packet of a traced stream. Gaps are to the packet before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,10 +38,10 @@ pub struct TracedStream {
 }
 
 /// The stream that completed last; `None` when the ring no longer holds all its packets, or it was no probe stream.
-pub(crate) fn read(law: *const c_void, memory: &Memory, view: &View) -> Option<TracedStream> {
+pub(crate) fn read<R>(calls: &Calls<R>, law: *const c_void, memory: &Memory, view: &View) -> Option<TracedStream> {
     let mut stream = ffi::Stream::default();
     // SAFETY: the caller's memory is valid for the call; `stream` mirrors the C struct.
-    unsafe { ffi::rapid_face_stream(memory, view.completed as u32, &mut stream) };
+    unsafe { (calls.stream)(memory, view.completed as u32, &mut stream) };
     if stream.kind != 0 || stream.sent == 0 {
         return None;
     }
@@ -49,13 +49,13 @@ pub(crate) fn read(law: *const c_void, memory: &Memory, view: &View) -> Option<T
     let packet = |transmission| {
         let mut packet = ffi::Packet::default();
         // SAFETY: as above.
-        unsafe { ffi::rapid_face_packet(law, memory, number, transmission, &mut packet) };
+        unsafe { (calls.packet)(law, memory, number, transmission, &mut packet) };
         (packet.known != 0).then_some(packet)
     };
     let denoised = |transmission, gap| {
         let mut denoised = 0;
         // SAFETY: as above.
-        let has = unsafe { ffi::rapid_face_denoised(law, memory, number, transmission, gap, &mut denoised) };
+        let has = unsafe { (calls.denoised)(law, memory, number, transmission, gap, &mut denoised) };
         (has != 0).then_some(nanos(denoised))
     };
     let records: Vec<ffi::Packet> = (stream.first..stream.first + stream.sent).map(packet).collect::<Option<_>>()?;

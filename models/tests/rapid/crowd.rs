@@ -50,7 +50,7 @@ fn a_stream_that_loses_everything_tells_of_an_outage_not_of_a_crowd() {
     flow.run(RTT * 10);
     flow.loses = |_| true;
     flow.run(RTT * 100);
-    let loss = flow.law.probe().loss.as_f64();
+    let loss = flow.law.envelope().loss.as_f64();
     // Whole streams were lost; of those that the outage cut through, half, once or twice.
     assert!(loss < 0.08, "{loss}");
 }

@@ -97,7 +97,7 @@ fn compare(path: &Weather) -> Result<u64, String> {
                     reading.lost(at as f64 * 1e-9, number);
                 }
             }
-            if reading.too_close || law.probe().batch > Span::ZERO {
+            if reading.too_close || law.envelope().batch > Span::ZERO {
                 return Ok(agreed);
             }
             let after = law.probe();

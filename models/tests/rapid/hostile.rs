@@ -1,6 +1,6 @@
 //! Stamps and acknowledgments that lie: nothing panics, and the rate stays sane.
 
-use packetscale_models::rapid::{Law, Params};
+use packetscale_models::rapid::{Law, LawParams, Params, ThesisParams};
 use packetscale_models::units::{Bytes, Span, Time};
 use proptest::prelude::*;
 
@@ -30,7 +30,7 @@ fn stamp() -> impl Strategy<Value = Stamp> {
 }
 
 /// Sends and answers; the rate must stay between the floor and the ceiling of the law.
-fn survive(params: &Params, rtt_ns: u64, stamps: &[Stamp], jumps: &[u64]) -> Result<(), TestCaseError> {
+fn survive(params: &impl LawParams, rtt_ns: u64, stamps: &[Stamp], jumps: &[u64]) -> Result<(), TestCaseError> {
     let mut law = Law::new(params, Time::ZERO, Span::from_nanos(rtt_ns), 9);
     let mut now = Time::ZERO;
     for (i, stamp) in stamps.iter().cycle().take(3000).enumerate() {
@@ -38,7 +38,7 @@ fn survive(params: &Params, rtt_ns: u64, stamps: &[Stamp], jumps: &[u64]) -> Res
         let departure = law.departure();
         let late = jumps[i % jumps.len()];
         now = now.max(Time::from_nanos(departure.nanos().min(u64::MAX / 4000)) + Span::from_nanos(late));
-        let size = if i % 7 == 0 { Bytes::new(1 + late % 9000) } else { params.packet };
+        let size = if i % 7 == 0 { Bytes::new(1 + late % 9000) } else { params.packet() };
         law.on_sent(now, number, size, i % 11 == 0);
         let heard = now + Span::from_nanos(rtt_ns.min(1 << 40));
         let arrival = match *stamp {
@@ -92,7 +92,7 @@ proptest! {
         stamps in prop::collection::vec(stamp(), 1..200),
         jumps in prop::collection::vec(prop_oneof![Just(0u64), 0u64..1_000_000, Just(10_000_000_000)], 1..20),
     ) {
-        let params = Params { levels, packets_per_level, smoothing, ..Params::thesis(Bytes::new(packet)) };
+        let params = ThesisParams { levels, packets_per_level, smoothing, ..ThesisParams::new(Bytes::new(packet)) };
         survive(&params, rtt_ns, &stamps, &jumps)?;
     }
 }

@@ -4,7 +4,7 @@ use crate::bottleneck;
 
 use bottleneck::{Bottleneck, Cross, Path, ms};
 use packetscale_models::rapid::gaps::Gaps;
-use packetscale_models::rapid::{Estimator, Law, Params};
+use packetscale_models::rapid::{Estimator, Law, ThesisParams};
 use packetscale_models::units::{Bytes, Rate, Ratio, Span, Time};
 
 const PACKET: Bytes = Bytes::new(9000);
@@ -109,8 +109,8 @@ fn averages_keep_send_and_receive_gaps_of_an_event_together() {
 }
 
 /// 5 % of what is available stay free: without a margin, and without the noise of a testbed, a queue stands.
-fn with_margin() -> Params {
-    Params { margin: Ratio::of(5, 100), ..Params::thesis(PACKET) }
+fn with_margin() -> ThesisParams {
+    ThesisParams { margin: Ratio::of(5, 100), ..ThesisParams::new(PACKET) }
 }
 
 /// Estimates of one flow that is held near `part` of the available bandwidth by its own control.
@@ -160,25 +160,25 @@ fn an_idle_path_is_filled_to_its_margin_and_no_queue_stands() {
 fn coalesced_interrupts_do_not_stop_growth() {
     let path = Path { coalescing: Span::from_micros(120), ..Path::new(Rate::from_gbps(10), Span::from_millis(30)) };
     let rtt = Span::from_millis(30);
-    let mut net = Bottleneck::new(path).flow(&Params::thesis(PACKET), rtt, Time::ZERO);
+    let mut net = Bottleneck::new(path).flow(&ThesisParams::new(PACKET), rtt, Time::ZERO);
     net.run_until(ms(3000));
     assert!(net.flows[0].law.rate() > Rate::from_gbps(6), "{}", net.flows[0].law.rate());
 }
 
 /// A flow that is told the truth, on a path of 1 ms; answers come at once.
 struct Told {
-    law: Law,
+    law: Law<ThesisParams>,
     sent: u64,
 }
 
 impl Told {
-    fn new(params: Params) -> Told {
-        let params = Params { estimator: Estimator::Ideal, margin: Ratio::ZERO, gamma: 1, ..params };
+    fn new(params: ThesisParams) -> Told {
+        let params = ThesisParams { estimator: Estimator::Ideal, margin: Ratio::ZERO, gamma: 1, ..params };
         Told { law: Law::new(&params, Time::ZERO, Span::from_millis(1), 1), sent: 0 }
     }
 
     /// Runs until `end` or until the rate is `rate`.
-    fn run(&mut self, available: Rate, stop: impl Fn(&Law) -> bool) -> Time {
+    fn run(&mut self, available: Rate, stop: impl Fn(&Law<ThesisParams>) -> bool) -> Time {
         self.law.set_available(available);
         loop {
             let now = self.law.departure();
@@ -195,7 +195,7 @@ impl Told {
 #[test]
 fn an_increase_takes_tau() {
     let tau = Span::from_millis(50);
-    let mut flow = Told::new(Params { tau, ..Params::thesis(PACKET) });
+    let mut flow = Told::new(ThesisParams { tau, ..ThesisParams::new(PACKET) });
     let (low, high) = (Rate::from_gbps(1), Rate::from_gbps(2));
     let begun = flow.run(low, |law| law.rate().bps() >= low.bps() - 10_000_000);
     let ended = flow.run(high, |law| law.rate().bps() >= 1_632_000_000);
@@ -207,7 +207,7 @@ fn an_increase_takes_tau() {
 #[test]
 fn a_decrease_closes_a_part_of_the_difference_with_each_stream() {
     for eta in [1u32, 2, 4, 10] {
-        let mut flow = Told::new(Params { eta, ..Params::thesis(PACKET) });
+        let mut flow = Told::new(ThesisParams { eta, ..ThesisParams::new(PACKET) });
         flow.run(Rate::from_gbps(2), |law| law.rate().bps() >= 1_990_000_000);
         let (from, streams) = (flow.law.rate().bps() as f64, flow.law.probe().streams);
         flow.run(Rate::from_gbps(1), |law| law.probe().streams == streams + 3);
@@ -220,7 +220,7 @@ fn a_decrease_closes_a_part_of_the_difference_with_each_stream() {
 #[test]
 fn a_decrease_in_time_takes_eta() {
     let eta_time = Span::from_millis(20);
-    let mut flow = Told::new(Params { eta_time, ..Params::thesis(PACKET) });
+    let mut flow = Told::new(ThesisParams { eta_time, ..ThesisParams::new(PACKET) });
     let begun = flow.run(Rate::from_gbps(2), |law| law.rate().bps() >= 1_990_000_000);
     let ended = flow.run(Rate::from_gbps(1), |law| law.rate().bps() <= 1_364_000_000);
     let took = ended.since(begun).as_secs_f64() / eta_time.as_secs_f64();
@@ -229,7 +229,7 @@ fn a_decrease_in_time_takes_eta() {
 
 #[test]
 fn gamma_streams_make_one_step() {
-    let params = Params { estimator: Estimator::Ideal, gamma: 3, eta: 2, ..Params::thesis(PACKET) };
+    let params = ThesisParams { estimator: Estimator::Ideal, gamma: 3, eta: 2, ..ThesisParams::new(PACKET) };
     let mut law = Law::new(&params, Time::ZERO, Span::from_millis(1), 1);
     law.set_available(Rate::from_mbps(1));
     let mut rates = vec![law.rate().bps()];
@@ -248,7 +248,7 @@ fn gamma_streams_make_one_step() {
 #[test]
 fn an_initial_rate_takes_the_place_of_start_up() {
     let initial_rate = Rate::from_gbps(2);
-    let params = Params { initial_rate, ..Params::thesis(PACKET) };
+    let params = ThesisParams { initial_rate, ..ThesisParams::new(PACKET) };
     let mut law = Law::new(&params, Time::ZERO, Span::from_millis(10), 1);
     assert_eq!((law.rate(), law.probe().startup), (initial_rate, false));
     // A stream of four rates around 2 Gbit/s: its first gap is that of the lowest.
@@ -260,7 +260,7 @@ fn an_initial_rate_takes_the_place_of_start_up() {
 
 #[test]
 fn a_loss_recovery_cuts_a_quarter() {
-    let mut law = Law::new(&Params::thesis(PACKET), Time::ZERO, Span::from_millis(10), 1);
+    let mut law = Law::new(&ThesisParams::new(PACKET), Time::ZERO, Span::from_millis(10), 1);
     let before = law.rate().bps();
     law.on_recovery();
     assert_eq!(law.rate().bps(), before / 4 * 3);

@@ -1,14 +1,14 @@
 //! The window, by hand: two products of rate and round trip, and slack.
 
 use crate::told::PACKET;
-use packetscale_models::rapid::{Law, Params, Preset};
+use packetscale_models::rapid::{Law, LawParams, Params, ThesisParams};
 use packetscale_models::units::{Bytes, Span, Time};
 
 /// Without start-up a flow has five packets in each round trip of 100 ms: ten, which the timeout halves.
 const RTT: Span = Span::from_millis(100);
 
 /// A flow whose start-up a timeout has ended, and whose smoothed round trip has come to five times the smallest.
-fn queued(params: &Params) -> Law {
+fn queued<P: LawParams>(params: &P) -> Law<P> {
     let mut law = Law::new(params, Time::ZERO, RTT, 1);
     law.on_timeout();
     for _ in 0..100 {
@@ -35,7 +35,7 @@ fn many_packets_count_all_of_it() {
 
 #[test]
 fn the_dissertations_law_counts_all_of_it_always() {
-    let law = queued(&Params { preset: Preset::Thesis, ..Params::new(PACKET) });
+    let law = queued(&ThesisParams::new(PACKET));
     // Two products of ten packets per round trip, five round trips of delay, and a stream.
     assert!((163..=164).contains(&law.window()), "{}", law.window());
 }

@@ -6,7 +6,7 @@
 //! come.
 #![allow(dead_code)]
 
-use packetscale_models::rapid::{Law, Params};
+use packetscale_models::rapid::{Law, LawParams, Params};
 use packetscale_models::units::{Bytes, Rate, Serialiser, Span, Time};
 use std::collections::VecDeque;
 
@@ -96,8 +96,8 @@ impl Path {
     }
 }
 
-pub struct Flow {
-    pub law: Law,
+pub struct Flow<P: LawParams = Params> {
+    pub law: Law<P>,
     pub rtt: Span,
     packet: Bytes,
     start: Time,
@@ -115,7 +115,7 @@ pub struct Flow {
     pub lost: u64,
 }
 
-impl Flow {
+impl<P: LawParams> Flow<P> {
     /// Acknowledges what has arrived. The sender hears of it at `heard`.
     fn tell(&mut self, heard: Time, told: u64) {
         let covered = self.held.len();
@@ -142,9 +142,9 @@ impl Flow {
     }
 }
 
-pub struct Bottleneck {
+pub struct Bottleneck<P: LawParams = Params> {
     pub path: Path,
-    pub flows: Vec<Flow>,
+    pub flows: Vec<Flow<P>>,
     sources: Vec<Source>,
     wire: Serialiser,
     busy_until: Time,
@@ -157,8 +157,8 @@ pub struct Bottleneck {
     pub seed: u64,
 }
 
-impl Bottleneck {
-    pub fn new(path: Path) -> Bottleneck {
+impl<P: LawParams> Bottleneck<P> {
+    pub fn new(path: Path) -> Bottleneck<P> {
         let wire = Serialiser::new(path.rate);
         Bottleneck {
             path,
@@ -175,17 +175,17 @@ impl Bottleneck {
         }
     }
 
-    pub fn seed(mut self, seed: u64) -> Bottleneck {
+    pub fn seed(mut self, seed: u64) -> Bottleneck<P> {
         self.seed = seed;
         self
     }
 
-    pub fn flow(mut self, params: &Params, rtt: Span, start: Time) -> Bottleneck {
+    pub fn flow(mut self, params: &P, rtt: Span, start: Time) -> Bottleneck<P> {
         let seed = 1000 * self.seed + self.flows.len() as u64;
         self.flows.push(Flow {
             law: Law::new(params, start, rtt, seed),
             rtt,
-            packet: params.packet,
+            packet: params.packet(),
             start,
             next: start,
             transmission: 0,
@@ -202,7 +202,7 @@ impl Bottleneck {
         self
     }
 
-    pub fn cross(mut self, cross: Cross) -> Bottleneck {
+    pub fn cross(mut self, cross: Cross) -> Bottleneck<P> {
         self.sources.push(Source { next: cross.from, wire: Serialiser::new(cross.rate), cross });
         self
     }
