@@ -84,7 +84,7 @@ fn matched(arguments: &Arguments, sender: &Path) -> Result<File, Failure> {
         .and_then(|warnings| out.flush().map(|()| warnings))
         .map_err(unspoolable)?;
     for warning in warnings {
-        let _ = writeln!(io::stderr(), "warning: {}", scenario::visible(&warning));
+        let _ = writeln!(io::stderr(), "warning: {}", experiment::scenario::visible(&warning));
     }
     drop(out);
     recording.rewind().map_err(unspoolable)?;

@@ -153,6 +153,7 @@ impl Programs {
     }
 }
 
+/// The sender of a user, or the one compiled with this law.
 fn sender_of(options: &Options) -> &[u8] {
     let own = match options.law {
         Law::Default(_) => SENDER_OBJECT,
