@@ -1,6 +1,6 @@
 //! Files that the command makes: one that is there is not overwritten unless that is asked for.
 
-use crate::Failure;
+use crate::outcome::Failure;
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;

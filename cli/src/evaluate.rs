@@ -1,8 +1,11 @@
 //! `packetscale evaluate`: the questions of RFC 9743 to a controller, and their answers for the terminal.
 
-use crate::args::Evaluate as Arguments;
+use crate::args::judge::Evaluate as Arguments;
+use crate::brought;
+use crate::outcome::Failure;
+use crate::output::say;
+use crate::program::PROGRAM;
 use crate::terminal::Terminal;
-use crate::{Failure, PROGRAM, brought, say};
 use experiment::results::evaluation::{Evaluation, Question};
 use experiment::results::to_lines;
 use harness::runner::{Host, Runner};

@@ -1,13 +1,20 @@
 //! The hosts that the command knows.
 
-use crate::virtual_time;
+use crate::kernels;
+use crate::outcome::Failure;
 use harness::runner::Host;
 use simulator::Simulator;
 
 /// Every host of this build, in the order in which they are listed. Where nothing says where, the first one runs it.
 pub fn hosts() -> Vec<&'static dyn Host> {
     let known: [&'static dyn Host; 2] = [&Simulator, &KERNEL];
-    known.into_iter().chain(live()).chain(virtual_time::hosts()).collect()
+    known.into_iter().chain(live()).chain(kernels::hosts()).collect()
+}
+
+/// The host of this name. The arguments have been checked against the list.
+pub fn named<'a>(name: &str, hosts: &[&'a dyn Host]) -> Result<&'a dyn Host, Failure> {
+    let host = hosts.iter().find(|host| host.name() == name);
+    host.copied().ok_or_else(|| Failure::Input(format!("--on: found \"{name}\"; expected a host")))
 }
 
 #[cfg(target_os = "linux")]
@@ -23,7 +30,7 @@ fn live() -> Option<&'static dyn Host> {
 }
 
 #[cfg(feature = "kernel")]
-static KERNEL: linux::lab::Lab = linux::lab::Lab { alone: virtual_time::ALONE };
+static KERNEL: linux::lab::Lab = linux::lab::Lab { alone: kernels::ALONE };
 
 #[cfg(not(feature = "kernel"))]
 static KERNEL: without_kernel::Kernel = without_kernel::Kernel;

@@ -1,8 +1,9 @@
 //! `packetscale init`: a commented scenario to begin with.
 
-use crate::args::Init as Arguments;
+use crate::args::new::Init as Arguments;
 use crate::create::create;
-use crate::{Failure, say};
+use crate::outcome::Failure;
+use crate::output::say;
 use std::io::Write;
 use std::path::Path;
 

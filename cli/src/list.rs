@@ -1,7 +1,7 @@
 //! Lists the names that scenarios and methods can use, the papers, and examples of scenarios: for people, or as JSON.
 
-use crate::Failure;
 use crate::args::Listed;
+use crate::outcome::Failure;
 use packetscale_models::settings::Parameters;
 use serde::Serialize;
 use std::path::PathBuf;

@@ -1,8 +1,11 @@
 //! `packetscale matrix`: all pairs of controllers, and their shares for the terminal.
 
-use crate::args::Matrix as Arguments;
+use crate::args::judge::Matrix as Arguments;
+use crate::brought;
+use crate::outcome::Failure;
+use crate::output::say;
+use crate::program::PROGRAM;
 use crate::terminal::Terminal;
-use crate::{Failure, PROGRAM, brought, say};
 use experiment::results::matrix::{Matrix, Setting};
 use experiment::results::to_lines;
 use harness::runner::{Host, Runner};

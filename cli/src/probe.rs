@@ -1,71 +1,19 @@
 //! `packetscale probe`: how much of the path to a server, or from it, is free.
 
+use crate::args::live::Probe;
 use crate::create::{create, taken};
-use crate::listening::keys;
-use crate::{Failure, say};
-use live::pace::Gaps;
-use live::probe::{Answer, Found, Plan, ProbeError, Question, Row, answering, probe as ask, scenario};
-use live::socket::Mark;
-use live::wire::{Keys, PORT};
+use crate::outcome::Failure;
+use crate::output::say;
+use crate::peer::{address, keys};
+use live::probe::{Answer, Found, Plan, ProbeError, Question, Row, probe as ask, scenario};
 use packetscale_models::units::{Bytes, Rate};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{IsTerminal, Write};
-use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-#[derive(clap::Args)]
-pub struct Probe {
-    /// Where `packetscale serve` runs, as in example.org or [2001:db8::1]:7470
-    #[arg(value_name = "HOST")]
-    host: String,
-    /// Asks about the path from the server to here
-    #[arg(long)]
-    reverse: bool,
-    /// The server's key file; the key of the lowest id is used
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
-    /// The most that all streams together may send
-    #[arg(long, value_name = "BYTES", default_value_t = Question::BUDGET)]
-    bytes: Bytes,
-    /// The fastest stream
-    #[arg(long, value_name = "RATE", default_value_t = Question::FASTEST)]
-    rate: Rate,
-    /// Largest IP packet, in bytes
-    #[arg(long, value_name = "N", default_value_t = Question::PACKET, value_parser = clap::value_parser!(u16).range(1280..=9000))]
-    packet: u16,
-    /// How this machine makes gaps: "busy" sleeps and spins, "timer" only sleeps
-    #[arg(long, value_name = "WAY", default_value = Gaps::Busy.name(), value_parser = gaps)]
-    gaps: Gaps,
-    /// Mark of the streams that leave here, as congestion control that reads marks would set it
-    #[arg(long, value_name = "MARK", default_value = "none", value_parser = mark)]
-    mark: Mark,
-    /// Writes a scenario with this machine, the far end and the path as far as they were learnt, for `packetscale run`
-    #[arg(long, value_name = "FILE")]
-    as_scenario: Option<PathBuf>,
-    /// Writes the gaps of all streams that could be used, for `packetscale estimate`
-    #[arg(long, value_name = "FILE")]
-    save: Option<PathBuf>,
-    /// Overwrites files of these names
-    #[arg(long)]
-    force: bool,
-    /// Prints one JSON object, and nothing else, on standard output
-    #[arg(long)]
-    json: bool,
-}
-
-fn gaps(word: &str) -> Result<Gaps, String> {
-    Gaps::ALL.into_iter().find(|gaps| gaps.name() == word).ok_or_else(|| "expected busy or timer".to_string())
-}
-
-fn mark(word: &str) -> Result<Mark, String> {
-    let marks = [("none", Mark::None), ("ect0", Mark::Ect0), ("ect1", Mark::Ect1)];
-    let found = marks.into_iter().find(|(name, _)| *name == word);
-    found.map(|(_, mark)| mark).ok_or_else(|| "expected none, ect0 or ect1".to_string())
-}
 
 pub fn probe(arguments: &Probe) -> Result<(), Failure> {
     // Before anything is sent.
@@ -129,14 +77,6 @@ fn progress(streams: u32, sent: Bytes, plan: &Plan) {
         rounded(plan.lowest),
         rounded(plan.highest)
     );
-}
-
-/// The address of a host at which a server answers, or its first; without a port, the usual one.
-pub fn address(host: &str, keys: &Keys) -> Result<SocketAddr, Failure> {
-    let found = host.to_socket_addrs().or_else(|_| (host.trim_matches(['[', ']']), PORT).to_socket_addrs());
-    let all: Vec<SocketAddr> = found.map(Iterator::collect).unwrap_or_default();
-    let unknown = || Failure::Input(format!("HOST: found \"{host}\", expected a name or an address that is known"));
-    answering(&all, keys).or(all.first().copied()).ok_or_else(unknown)
 }
 
 /// To the grain of a thousandth of 10 Mbit/s.

@@ -3,9 +3,11 @@
 //! A run is made once more for its recordings: results are the same with and without them, and runs that were kept from
 //! an interruption have recordings, too.
 
-use crate::args::Run as Arguments;
+use crate::args::run::Run as Arguments;
+use crate::outcome::Failure;
 use crate::place::may_write;
-use crate::{Failure, PROGRAM, terminal};
+use crate::program::PROGRAM;
+use crate::terminal;
 use experiment::scenario::Experiment;
 use harness::packets::{Capture, Observer, Perfetto, Qlog};
 use harness::runner::Host;

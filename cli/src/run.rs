@@ -1,16 +1,17 @@
 //! `packetscale run`: reads a scenario, has its plan run, writes the page, prints the table.
 
-use crate::args::{Clock, Run as Arguments};
+use crate::args::run::{Clock, Run as Arguments};
+use crate::finished::{met, shown, write_page};
+use crate::hosts::named;
+use crate::outcome::{Failure, unwritable};
+use crate::output::say;
+use crate::program::PROGRAM;
 use crate::recordings::Recordings;
 use crate::terminal::Terminal;
-use crate::{Failure, PROGRAM, say, task, trace};
-use experiment::results::Results;
+use crate::{task, trace};
 use experiment::scenario::Scenario;
 use harness::runner::{Host, Made, Refusal, Runner, Swept, Unfit};
-use report::PAGE;
 use std::path::Path;
-
-pub use harness::runner::threads;
 
 pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let scenario =
@@ -71,20 +72,6 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     met(&results)
 }
 
-/// Prints the table.
-pub fn shown(results: &Results, folder: &Path) -> Result<(), Failure> {
-    say(&format!(
-        "{}\nWritten to {}\n",
-        experiment::results::to_table(results, experiment::results::colours_wanted()),
-        folder.display()
-    ))
-}
-
-/// Whether every expectation was.
-pub fn met(results: &Results) -> Result<(), Failure> {
-    if results.expectations.iter().all(|expectation| expectation.met) { Ok(()) } else { Err(Failure::Missed) }
-}
-
 /// The host as it was typed.
 fn typed(arguments: &Arguments) -> String {
     match arguments.clock {
@@ -98,7 +85,7 @@ fn on(arguments: &Arguments) -> Result<String, Failure> {
     match (arguments.clock, arguments.on.as_str()) {
         (Clock::Real, on) => Ok(on.to_string()),
         #[cfg(feature = "kernel")]
-        (Clock::Virtual, "kernel") => Ok(crate::virtual_time::usual()),
+        (Clock::Virtual, "kernel") => Ok(crate::kernels::usual()),
         // In virtual time anyway.
         (Clock::Virtual, on) if on.starts_with("linux-") => Ok(on.to_string()),
         (Clock::Virtual, on) => {
@@ -122,7 +109,7 @@ fn over_a_path(arguments: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> 
     if arguments.on != "live" {
         return Err(Failure::Input(format!("--to: found --on {}; expected --on live", arguments.on)));
     }
-    let to = crate::send::destination(to, arguments.key.as_deref())?;
+    let to = crate::peer::destination(to, arguments.key.as_deref())?;
     Ok(Some(Box::new(live::host::Live { to: Some(to) })))
 }
 
@@ -141,18 +128,12 @@ fn own_kernel(arguments: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
             arguments.on
         )));
     }
-    Ok(Some(Box::new(crate::virtual_time::own(kernel, arguments.modules.as_deref()))))
+    Ok(Some(Box::new(crate::kernels::own(kernel, arguments.modules.as_deref()))))
 }
 
 #[cfg(not(feature = "kernel"))]
 fn own_kernel(_: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
     Ok(None)
-}
-
-/// The host of this name. The arguments have been checked against the list.
-pub fn named<'a>(name: &str, hosts: &[&'a dyn Host]) -> Result<&'a dyn Host, Failure> {
-    let host = hosts.iter().find(|host| host.name() == name);
-    host.copied().ok_or_else(|| Failure::Input(format!("--on: found \"{name}\"; expected a host")))
 }
 
 /// Refuses more runs at the same time than the host makes.
@@ -163,18 +144,4 @@ fn at_once(host: &dyn Host, jobs: Option<u16>) -> Result<(), Failure> {
     }
     let expected = if most == 1 { "1, one run at a time".to_string() } else { format!("{most} or fewer at a time") };
     Err(Failure::Input(format!("--jobs: found {jobs}; expected {expected}, with --on {}", host.name())))
-}
-
-pub fn write_page(results: &Results, folder: &Path, page: bool) -> std::io::Result<()> {
-    if page {
-        return experiment::results::write_file(folder, PAGE, |file| file.write_all(report::page(results).as_bytes()));
-    }
-    match std::fs::remove_file(folder.join(PAGE)) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-pub fn unwritable(folder: &Path, error: &std::io::Error) -> Failure {
-    Failure::Input(format!("{}: cannot be written: {error}; name another folder with --out", folder.display()))
 }

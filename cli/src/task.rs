@@ -1,6 +1,6 @@
 //! Which shard a command makes, and what it says of it.
 
-use crate::Failure;
+use crate::outcome::Failure;
 use harness::runner::{Shard, ShardDone, shard_file};
 use std::path::Path;
 

@@ -1,7 +1,7 @@
 //! `packetscale run --trace FILE`: what left the measured link, as a file that traffic of kind `trace` replays.
 
-use crate::Failure;
-use crate::args::Run as Arguments;
+use crate::args::run::Run as Arguments;
+use crate::outcome::Failure;
 use crate::place::may_write;
 use crate::recordings::{Growing, unwritable};
 use experiment::scenario::Experiment;

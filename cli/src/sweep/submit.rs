@@ -1,10 +1,11 @@
 //! `packetscale submit`: writes the script of a job from a template, and starts it. The tasks of the job are
 //! `packetscale run --shard`, what follows is `packetscale merge`: a script of one's own does as well.
 
-use crate::args::{Engine, Submit};
-use crate::run::{named, unwritable};
-use crate::sweep::{command, jobs, quoted, read, shards};
-use crate::{Failure, say};
+use crate::args::sweep::{Engine, Submit};
+use crate::hosts::named;
+use crate::outcome::{Failure, unwritable};
+use crate::output::say;
+use crate::sweep::division::{command, jobs, quoted, read, shards};
 use experiment::results::write_file;
 use harness::runner::{Host, Unfit, shards_of};
 use packetscale_models::units::Span;
@@ -70,9 +71,9 @@ impl Job {
         }
         let merge = quoted([program, "merge", plain(folder)?]);
         let (template, sign) = match asked.engine {
-            Engine::Slurm => (include_str!("../assets/submit/slurm.sh"), "#SBATCH"),
-            Engine::Hyperqueue => (include_str!("../assets/submit/hyperqueue.sh"), "#HQ"),
-            Engine::Here => (include_str!("../assets/submit/here.sh"), "#"),
+            Engine::Slurm => (include_str!("../../assets/submit/slurm.sh"), "#SBATCH"),
+            Engine::Hyperqueue => (include_str!("../../assets/submit/hyperqueue.sh"), "#HQ"),
+            Engine::Here => (include_str!("../../assets/submit/here.sh"), "#"),
         };
         if asked.engine == Engine::Here && !asked.options.is_empty() {
             let found = quoted(asked.options.iter().map(String::as_str));

@@ -1,0 +1,159 @@
+//! The arguments of the two ends of a real path.
+
+use live::pace::Gaps;
+use live::probe::Question;
+use live::serve::Limits;
+use live::socket::Mark;
+use live::wire::PORT;
+use packetscale_models::units::{Bytes, Rate, Span};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+const LIMITS: Limits = Limits::DEFAULT;
+const RECEIVE_RATE: Rate = Rate::from_gbps(10);
+const RECEIVE_BYTES: Bytes = Bytes::new(1_000_000_000_000);
+const RECEIVE_DURATION: Span = Span::from_secs(86_400);
+const RECEIVE_CLIENTS: u32 = 4;
+
+#[derive(clap::Args)]
+pub struct Listening {
+    /// Address and port
+    #[arg(long = "listen", value_name = "ADDRESS", default_value_t = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT))]
+    pub address: SocketAddr,
+    /// Lets in only who has one of these keys. A line each: an id from 1 to 65535, and 32 hexadecimal digits or more
+    #[arg(long, value_name = "FILE", conflicts_with = "open")]
+    pub key: Option<PathBuf>,
+    /// Lets anyone in. Without this or --key only this machine's own addresses may be listened to
+    #[arg(long)]
+    pub open: bool,
+}
+
+#[derive(clap::Args)]
+pub struct Probe {
+    /// Where `packetscale serve` runs, as in example.org or [2001:db8::1]:7470
+    #[arg(value_name = "HOST")]
+    pub host: String,
+    /// Asks about the path from the server to here
+    #[arg(long)]
+    pub reverse: bool,
+    /// The server's key file; the key of the lowest id is used
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// The most that all streams together may send
+    #[arg(long, value_name = "BYTES", default_value_t = Question::BUDGET)]
+    pub bytes: Bytes,
+    /// The fastest stream
+    #[arg(long, value_name = "RATE", default_value_t = Question::FASTEST)]
+    pub rate: Rate,
+    /// Largest IP packet, in bytes
+    #[arg(long, value_name = "N", default_value_t = Question::PACKET, value_parser = clap::value_parser!(u16).range(1280..=9000))]
+    pub packet: u16,
+    /// How this machine makes gaps: "busy" sleeps and spins, "timer" only sleeps
+    #[arg(long, value_name = "WAY", default_value = Gaps::Busy.name(), value_parser = gaps)]
+    pub gaps: Gaps,
+    /// Mark of the streams that leave here, as congestion control that reads marks would set it
+    #[arg(long, value_name = "MARK", default_value = "none", value_parser = mark)]
+    pub mark: Mark,
+    /// Writes a scenario with this machine, the far end and the path as far as they were learnt, for `packetscale run`
+    #[arg(long, value_name = "FILE")]
+    pub as_scenario: Option<PathBuf>,
+    /// Writes the gaps of all streams that could be used, for `packetscale estimate`
+    #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    /// Overwrites files of these names
+    #[arg(long)]
+    pub force: bool,
+    /// Prints one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+fn gaps(word: &str) -> Result<Gaps, String> {
+    Gaps::ALL.into_iter().find(|gaps| gaps.name() == word).ok_or_else(|| "expected busy or timer".to_string())
+}
+
+fn mark(word: &str) -> Result<Mark, String> {
+    let marks = [("none", Mark::None), ("ect0", Mark::Ect0), ("ect1", Mark::Ect1)];
+    let found = marks.into_iter().find(|(name, _)| *name == word);
+    found.map(|(_, mark)| mark).ok_or_else(|| "expected none, ect0 or ect1".to_string())
+}
+
+#[derive(clap::Args)]
+pub struct Serve {
+    #[command(flatten)]
+    pub listening: Listening,
+    /// Highest rate of one client
+    #[arg(long, value_name = "RATE", default_value_t = Rate::from_bps(LIMITS.grant.rate_bps))]
+    pub rate: Rate,
+    /// What all clients together are promised at most
+    #[arg(long, value_name = "RATE", default_value_t = Rate::from_bps(LIMITS.all_bps))]
+    pub total_rate: Rate,
+    /// Most bytes of one client's session
+    #[arg(long, value_name = "BYTES", default_value_t = Bytes::new(LIMITS.grant.bytes))]
+    pub bytes: Bytes,
+    /// Longest session
+    #[arg(long, value_name = "TIME", default_value_t = Span::from_millis(LIMITS.grant.duration_ms as u64))]
+    pub duration: Span,
+    /// Most clients at a time
+    #[arg(long, value_name = "N", default_value_t = LIMITS.clients, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub clients: u32,
+    /// Most sessions of one address at a time; with IPv6 the first 64 bits are an address
+    #[arg(long, value_name = "N", default_value_t = LIMITS.per_address, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub per_address: u32,
+    /// Writes the counters to this file each second, in Prometheus' text format
+    #[arg(long, value_name = "FILE")]
+    pub metrics: Option<PathBuf>,
+}
+
+#[derive(clap::Args)]
+pub struct Send {
+    /// What is sent; - is standard input
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+    /// Where `packetscale receive` runs, as in example.org or [2001:db8::1]:7470
+    #[arg(value_name = "HOST")]
+    pub host: String,
+    /// Sends in the clear: whoever is on the path can read it. There is no other way; run it inside a tunnel where that
+    /// matters
+    #[arg(long)]
+    pub clear: bool,
+    /// The receiver's key file; the key of the lowest id is used
+    #[arg(long, value_name = "FILE")]
+    pub key: Option<PathBuf>,
+    /// Its name at the receiver [default: the file's; stdin]
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+    /// Congestion controller, as `packetscale list controllers` names it
+    #[arg(long, value_name = "NAME", default_value = "rapid")]
+    pub controller: String,
+    /// Largest IP packet, in bytes
+    #[arg(long, value_name = "N", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=9000))]
+    pub packet: u16,
+    /// Prints one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
+#[derive(clap::Args)]
+pub struct Receive {
+    /// Where files go. A file that is under way is called .NAME.part there
+    #[arg(value_name = "DIR")]
+    pub folder: PathBuf,
+    #[command(flatten)]
+    pub listening: Listening,
+    /// Replaces files that are there
+    #[arg(long)]
+    pub force: bool,
+    /// Highest rate of all clients together
+    #[arg(long, value_name = "RATE", default_value_t = RECEIVE_RATE)]
+    pub rate: Rate,
+    /// Most bytes of one client's session
+    #[arg(long, value_name = "BYTES", default_value_t = RECEIVE_BYTES)]
+    pub bytes: Bytes,
+    /// Longest session
+    #[arg(long, value_name = "TIME", default_value_t = RECEIVE_DURATION)]
+    pub duration: Span,
+    /// Most clients at a time; each may take 17 MB of memory, and is promised its share of the rate
+    #[arg(long, value_name = "N", default_value_t = RECEIVE_CLIENTS, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    pub clients: u32,
+}

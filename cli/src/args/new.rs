@@ -1,0 +1,37 @@
+//! The arguments of what writes something to begin with.
+
+#[derive(clap::Subcommand)]
+pub enum New {
+    /// A congestion controller, its scenario, and what compiles it
+    Controller(NewController),
+}
+
+#[derive(clap::Args)]
+pub struct NewController {
+    /// Name of the controller, and of the folder that is written
+    pub name: String,
+    /// What it is written in
+    #[arg(long, value_enum, default_value_t = Language::C)]
+    pub language: Language,
+}
+
+/// What a controller is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Language {
+    /// C, compiled by cc
+    C,
+    /// Rust, compiled by cargo
+    Rust,
+    /// Python, run by the Python module
+    Python,
+}
+
+#[derive(clap::Args)]
+pub struct Init {
+    /// Name of the scenario: NAME.toml is written, in a folder if NAME says so
+    #[arg(default_value = "scenario")]
+    pub name: String,
+    /// Overwrites a file of this name
+    #[arg(long)]
+    pub force: bool,
+}
