@@ -1,4 +1,4 @@
-//! `packetscale attack`: the paths on which a controller does worst, for the terminal.
+//! `packetscale judge attack`: the paths on which a controller does worst, for the terminal.
 
 use crate::args::judge::Attack as Arguments;
 use crate::outcome::Failure;

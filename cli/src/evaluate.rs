@@ -1,4 +1,4 @@
-//! `packetscale evaluate`: the questions of RFC 9743 to a controller, and their answers for the terminal.
+//! `packetscale judge evaluate`: the questions of RFC 9743 to a controller, and their answers for the terminal.
 
 use crate::args::judge::Evaluate as Arguments;
 use crate::brought;

@@ -15,14 +15,14 @@ mod evaluate;
 mod fetch;
 mod finished;
 mod hosts;
-mod init;
 mod kernels;
 mod list;
 #[cfg(target_os = "linux")]
 mod listening;
 mod man;
 mod matrix;
-mod new;
+mod new_controller;
+mod new_scenario;
 mod outcome;
 mod output;
 #[cfg(target_os = "linux")]
@@ -35,6 +35,7 @@ mod program;
 #[cfg(target_os = "linux")]
 mod receive;
 mod recordings;
+mod renamed;
 mod report;
 mod reproduce;
 mod run;
@@ -56,7 +57,9 @@ pub use program::PROGRAM;
 pub use report::page_of;
 pub use reproduce::{Chosen, chosen, outcome, read, write_page};
 
+use args::judge::Judge;
 use args::new::New;
+use args::sweep::Sweep;
 use args::{Arguments, Command};
 use clap::FromArgMatches;
 use experiment::scenario::visible;
@@ -75,6 +78,10 @@ pub fn main_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>)
 
 /// As [`main_with`], for callers that end their process themselves: returns the exit code.
 pub fn code_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>) -> u8 {
+    let (words, note) = renamed::current(words.into_iter().collect());
+    if let Some(note) = note {
+        let _ = writeln!(std::io::stderr(), "{note}");
+    }
     let parsed = args::command(hosts).try_get_matches_from(words).and_then(|found| Arguments::from_arg_matches(&found));
     let done = match parsed {
         Ok(arguments) => perform(arguments.command, hosts),
@@ -104,17 +111,17 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let first = || hosts.first().copied().ok_or_else(|| Failure::Machine("there is no host to run on".to_string()));
     match command {
         Command::Run(arguments) => run::run(&arguments, hosts),
-        Command::Plan(arguments) => sweep::plan::plan(&arguments, hosts),
-        Command::Merge(arguments) => sweep::merge::merge(&arguments, hosts),
-        Command::Submit(arguments) => sweep::submit::submit(&arguments, hosts),
+        Command::Sweep(Sweep::Plan(arguments)) => sweep::plan::plan(&arguments, hosts),
+        Command::Sweep(Sweep::Merge(arguments)) => sweep::merge::merge(&arguments, hosts),
+        Command::Sweep(Sweep::Submit(arguments)) => sweep::submit::submit(&arguments, hosts),
+        Command::New(New::Scenario(arguments)) => new_scenario::scenario(&arguments),
+        Command::New(New::Controller(arguments)) => new_controller::controller(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, first()?),
-        Command::Evaluate(arguments) => evaluate::evaluate(&arguments, first()?),
-        Command::Attack(arguments) => attack::attack(&arguments, hosts),
-        Command::Init(arguments) => init::init(&arguments),
-        Command::New(New::Controller(arguments)) => new::controller(&arguments),
-        Command::List { what, files, json } => list::list(what, &files, json).and_then(|text| say(&text)),
+        Command::Judge(Judge::Evaluate(arguments)) => evaluate::evaluate(&arguments, first()?),
+        Command::Judge(Judge::Matrix(arguments)) => matrix::matrix(&arguments, first()?),
+        Command::Judge(Judge::Attack(arguments)) => attack::attack(&arguments, hosts),
         Command::Report(arguments) => report::report(&arguments),
-        Command::Matrix(arguments) => matrix::matrix(&arguments, first()?),
+        Command::List { what, files, json } => list::list(what, &files, json).and_then(|text| say(&text)),
         Command::Theory(question) => theory::answer(&question),
         #[cfg(feature = "kernel")]
         Command::Tcp(command) => tcp::tcp(&command),
@@ -124,16 +131,21 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Guest => fetch::guest(),
         Command::Estimate(arguments) => estimate::estimate(&arguments),
         #[cfg(target_os = "linux")]
-        Command::Serve(arguments) => serve::serve(&arguments),
-        #[cfg(target_os = "linux")]
-        Command::Probe(arguments) => probe::probe(&arguments),
-        #[cfg(target_os = "linux")]
-        Command::Send(arguments) => send::send(&arguments),
-        #[cfg(target_os = "linux")]
-        Command::Receive(arguments) => receive::receive(&arguments),
+        Command::Live(command) => live(&command),
         Command::Doctor { json } => say(&doctor::doctor(hosts, json)),
         Command::Completions { shell } => completions::completions(shell, hosts),
         Command::Man { pages: None } => man::page(hosts).and_then(|page| say(&page)),
         Command::Man { pages: Some(folder) } => man::pages(hosts, &folder),
+    }
+}
+
+#[cfg(target_os = "linux")]
+fn live(command: &args::live::Live) -> Result<(), Failure> {
+    use args::live::Live;
+    match command {
+        Live::Probe(arguments) => probe::probe(arguments),
+        Live::Serve(arguments) => serve::serve(arguments),
+        Live::Send(arguments) => send::send(arguments),
+        Live::Receive(arguments) => receive::receive(arguments),
     }
 }

@@ -1,4 +1,4 @@
-//! `packetscale matrix`: all pairs of controllers, and their shares for the terminal.
+//! `packetscale judge matrix`: all pairs of controllers, and their shares for the terminal.
 
 use crate::args::judge::Matrix as Arguments;
 use crate::brought;

@@ -1,4 +1,4 @@
-//! `packetscale probe`: how much of the path to a server, or from it, is free.
+//! `packetscale live probe`: how much of the path to a server, or from it, is free.
 
 use crate::args::live::Probe;
 use crate::create::{create, taken};
@@ -59,7 +59,7 @@ pub fn probe(arguments: &Probe) -> Result<(), Failure> {
 fn write_scenario(file: &Path, answer: &Answer, arguments: &Probe) -> Result<(), Failure> {
     let way = if arguments.reverse { "from" } else { "to" };
     let Some(text) =
-        scenario(answer, &format!("What `packetscale probe` learnt of the path {way} {}.", arguments.host))
+        scenario(answer, &format!("What `packetscale live probe` learnt of the path {way} {}.", arguments.host))
     else {
         return Err(Failure::Machine(format!("{}: not written: what is free is not known", file.display())));
     };

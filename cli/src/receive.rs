@@ -1,4 +1,4 @@
-//! `packetscale receive`: takes files into a directory, until Ctrl-C or SIGTERM.
+//! `packetscale live receive`: takes files into a directory, until Ctrl-C or SIGTERM.
 
 use crate::args::live::{Listening, Receive};
 use crate::listening::{begun, keys, stopped};

@@ -1,4 +1,4 @@
-//! `packetscale send`: a file, or standard input, to `packetscale receive`.
+//! `packetscale live send`: a file, or standard input, to `packetscale live receive`.
 
 use crate::args::live::Send;
 use crate::outcome::Failure;

@@ -1,4 +1,4 @@
-//! `packetscale serve`: the other end of probes, until Ctrl-C or SIGTERM.
+//! `packetscale live serve`: the other end of probes, until Ctrl-C or SIGTERM.
 
 use crate::args::live::{Listening, Serve};
 use crate::listening::{begun, keys, stopped};

@@ -5,6 +5,17 @@ use clap::builder::PossibleValuesParser;
 use packetscale_models::units::Span;
 use std::path::PathBuf;
 
+/// How controllers are judged.
+#[derive(clap::Subcommand)]
+pub enum Judge {
+    /// Evaluate a controller by RFC 9743, next to cubic and bbr, on one page under the RFC's headings
+    Evaluate(Evaluate),
+    /// Run every controller against every other; draw shares, losses and queues as heat maps
+    Matrix(Matrix),
+    /// Search the path on which a controller does worst against another, and write it as a scenario
+    Attack(Attack),
+}
+
 #[derive(clap::Args)]
 pub struct Evaluate {
     /// A controller, as `packetscale list controllers` names it, or with settings: '{ kind = "rapid-thesis", tau = "10 ms" }', or a file: mine.so

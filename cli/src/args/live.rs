@@ -9,6 +9,19 @@ use packetscale_models::units::{Bytes, Rate, Span};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
+/// The two ends of a path: `probe` and `send` at one, `serve` and `receive` at the other.
+#[derive(clap::Subcommand)]
+pub enum Live {
+    /// Ask a server how much of the path to it, or from it, is free
+    Probe(Probe),
+    /// Answer probes from other machines, until Ctrl-C or SIGTERM
+    Serve(Serve),
+    /// Send a file, or standard input, to a receiver; run again, it resumes
+    Send(Send),
+    /// Receive files into a directory, until Ctrl-C or SIGTERM
+    Receive(Receive),
+}
+
 const LIMITS: Limits = Limits::DEFAULT;
 const RECEIVE_RATE: Rate = Rate::from_gbps(10);
 const RECEIVE_BYTES: Bytes = Bytes::new(1_000_000_000_000);
@@ -30,7 +43,7 @@ pub struct Listening {
 
 #[derive(clap::Args)]
 pub struct Probe {
-    /// Where `packetscale serve` runs, as in example.org or [2001:db8::1]:7470
+    /// Where `packetscale live serve` runs, as in example.org or [2001:db8::1]:7470
     #[arg(value_name = "HOST")]
     pub host: String,
     /// Asks about the path from the server to here
@@ -110,7 +123,7 @@ pub struct Send {
     /// What is sent; - is standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Where `packetscale receive` runs, as in example.org or [2001:db8::1]:7470
+    /// Where `packetscale live receive` runs, as in example.org or [2001:db8::1]:7470
     #[arg(value_name = "HOST")]
     pub host: String,
     /// Sends in the clear: whoever is on the path can read it. There is no other way; run it inside a tunnel where that

@@ -27,7 +27,7 @@ pub struct Arguments {
 }
 
 const AFTER: &str = "Exit codes: 0 done, 1 an expectation was missed, 2 the input or an argument is wrong, 3 this \
-machine cannot do it, 130 ended by Ctrl-C or SIGTERM. NO_COLOR turns colours off.";
+machine cannot do it, 130 ended by Ctrl-C or SIGTERM. NO_COLOR turns colours off.\n\nShell completions: packetscale completions SHELL. Manual pages: packetscale man --pages DIR.";
 
 /// The command, with these hosts to choose from.
 pub fn command(hosts: &[&dyn Host]) -> clap::Command {
@@ -36,54 +36,47 @@ pub fn command(hosts: &[&dyn Host]) -> clap::Command {
     let first = hosts.first().map(|host| host.name());
     let on =
         |on: clap::Arg| on.value_parser(PossibleValuesParser::new(known.clone())).default_value(first).required(false);
-    let chooses = ["run", "plan", "submit"];
-    chooses.iter().fold(Arguments::command(), |all, name| all.mut_subcommand(name, |one| one.mut_arg("on", on)))
+    let run = |all: clap::Command| all.mut_subcommand("run", |one| one.mut_arg("on", on));
+    let inside = |sweep: clap::Command, name| sweep.mut_subcommand(name, |one: clap::Command| one.mut_arg("on", on));
+    run(Arguments::command()).mut_subcommand("sweep", |sweep| ["plan", "submit"].into_iter().fold(sweep, inside))
 }
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Runs a scenario, prints a table of results, and writes data files and an interactive report
+    /// Run a scenario: print a table of results, write data files and an interactive report
     Run(run::Run),
-    /// Prints the runs of a scenario, one JSON object per line, and how shards divide them
-    Plan(sweep::Plan),
-    /// Writes the results of a scenario whose runs were made in shards: the same files as from one command
-    Merge(sweep::Merge),
-    /// Makes the runs of a scenario in shards, by a batch system or here, and merges them
-    Submit(sweep::Submit),
-    /// Writes a commented scenario to begin with
-    Init(new::Init),
-    /// Writes a controller of your own to begin with, in C, Rust or Python; nothing of packetscale has to be built
+    /// Run a scenario in shards, on a batch system or here, and merge them
+    #[command(subcommand)]
+    Sweep(sweep::Sweep),
+    /// Write a scenario or a controller to begin with
     #[command(subcommand)]
     New(new::New),
-    /// Reproduces the figures of papers, and shows published values beside ours in a table and in reports
+    /// Reproduce figures of papers: published values next to ours, in a table and in reports
     Reproduce(reproduce::Reproduce),
-    /// Evaluates a controller by RFC 9743, beside cubic and bbr, and writes one page under the RFC's headings
-    Evaluate(judge::Evaluate),
-    /// Runs every controller beside every other, and draws shares, losses and queues as heat maps
-    Matrix(judge::Matrix),
-    /// Searches the path on which a controller does worst against another one, and writes it as a scenario
-    Attack(judge::Attack),
-    /// Makes the report of finished runs again, or one report that lays several results over each other
+    /// Judge controllers: by RFC 9743, against each other, on the paths where they do worst
+    #[command(subcommand)]
+    Judge(judge::Judge),
+    /// Write the report of finished runs again, or one report that compares several results
     Report(Report),
-    /// Lists the names that scenarios and methods can use, and the papers
+    /// List the names that scenarios and methods can use, and the papers
     List {
         /// What to list
         what: Listed,
-        /// Shared objects with controllers of your own, to list behind the others
+        /// Shared objects with controllers of your own, to list after the others
         #[arg(value_name = "FILE")]
         files: Vec<PathBuf>,
-        /// Prints one JSON list: names, what they are, settings with their defaults
+        /// Print one JSON list: names, summaries, settings with their defaults
         #[arg(long)]
         json: bool,
     },
-    /// Computes results from closed forms and exact methods, without a simulation
+    /// Compute results from closed forms and exact methods, without a simulation
     #[command(subcommand)]
     Theory(theory::Theory),
-    /// Loads, unloads and observes Rapid in this machine's Linux TCP
+    /// Load, unload and observe Rapid in this machine's Linux TCP
     #[cfg(feature = "kernel")]
     #[command(subcommand)]
     Tcp(tcp::Tcp),
-    /// Fetches what runs in virtual time need; lists and removes it
+    /// Download and manage kernels for virtual-time runs
     #[cfg(feature = "kernel")]
     Fetch {
         /// What to fetch
@@ -94,34 +87,28 @@ pub enum Command {
     #[cfg(feature = "kernel")]
     #[command(hide = true)]
     Guest,
-    /// Estimates the available bandwidth from each recorded probe stream
+    /// Estimate the available bandwidth from each recorded probe stream
     Estimate(estimate::Estimate),
-    /// Asks a server how much of the path to it, or from it, is free
+    /// Measure a real path to another machine, or send files over it
     #[cfg(target_os = "linux")]
-    Probe(live::Probe),
-    /// Answers probes of other machines, until Ctrl-C or SIGTERM
-    #[cfg(target_os = "linux")]
-    Serve(live::Serve),
-    /// Sends a file, or standard input, to a receiver; sent again, it goes on where it was
-    #[cfg(target_os = "linux")]
-    Send(live::Send),
-    /// Takes files that others send into a directory, until Ctrl-C or SIGTERM
-    #[cfg(target_os = "linux")]
-    Receive(live::Receive),
-    /// Shows what this machine can do, what will be skipped, and why; measures for a second which gaps it can make
+    #[command(subcommand)]
+    Live(live::Live),
+    /// Show what this machine can do, what it will skip, and why; time for a second which gaps it can make
     Doctor {
-        /// Prints one JSON object, and nothing else, on standard output
+        /// Print one JSON object on standard output, nothing else
         #[arg(long)]
         json: bool,
     },
-    /// Prints the completion script for a shell
+    /// Print the completion script for a shell
+    #[command(hide = true)]
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
-    /// Prints the manual page, in the format of man
+    /// Print the manual page, in the format of man
+    #[command(hide = true)]
     Man {
-        /// Writes a page for each subcommand into this folder instead
+        /// Write a page for each subcommand into this folder instead
         #[arg(long, value_name = "DIR")]
         pages: Option<PathBuf>,
     },

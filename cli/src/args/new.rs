@@ -2,7 +2,9 @@
 
 #[derive(clap::Subcommand)]
 pub enum New {
-    /// A congestion controller, its scenario, and what compiles it
+    /// Write a commented scenario
+    Scenario(NewScenario),
+    /// Write a congestion controller in C, Rust or Python, its scenario, and what compiles it
     Controller(NewController),
 }
 
@@ -27,7 +29,7 @@ pub enum Language {
 }
 
 #[derive(clap::Args)]
-pub struct Init {
+pub struct NewScenario {
     /// Name of the scenario: NAME.toml is written, in a folder if NAME says so
     #[arg(default_value = "scenario")]
     pub name: String,

@@ -18,7 +18,7 @@ pub struct Run {
     /// Where it runs
     #[arg(long, value_name = "HOST")]
     pub on: String,
-    /// With --on live: where `packetscale serve` runs, as in example.org or [2001:db8::1]:7470
+    /// With --on live: where `packetscale live serve` runs, as in example.org or [2001:db8::1]:7470
     #[cfg(target_os = "linux")]
     #[arg(long, value_name = "HOST[:PORT]")]
     pub to: Option<String>,
@@ -73,7 +73,7 @@ pub struct Run {
     /// record.packets = true. {run} as with --pcap
     #[arg(long, value_name = "DIR")]
     pub qlog: Option<PathBuf>,
-    /// Makes only this shard of the plan, into DIR/shards/K.ndjson; `packetscale merge DIR` makes results of all. With
+    /// Makes only this shard of the plan, into DIR/shards/K.ndjson; `packetscale sweep merge DIR` makes results of all. With
     /// task/N the batch system says which: SLURM_ARRAY_TASK_ID or HQ_TASK_ID
     #[arg(long, value_name = "K/N", conflicts_with_all = ["print", "json", "trace", "pcap", "perfetto", "qlog"])]
     pub shard: Option<String>,

@@ -5,6 +5,17 @@ use clap::ValueEnum;
 use packetscale_models::units::Span;
 use std::path::PathBuf;
 
+/// What is done with a plan and its shards.
+#[derive(clap::Subcommand)]
+pub enum Sweep {
+    /// Print the runs of a scenario, one JSON object per line, and the shard of each
+    Plan(Plan),
+    /// Write the results of a scenario whose runs were made in shards: the same files as from one command
+    Merge(Merge),
+    /// Make the runs of a scenario in shards, on a batch system or here, and merge them
+    Submit(Submit),
+}
+
 /// Into how many shards a plan is divided.
 #[derive(clap::Args)]
 pub struct Division {

@@ -1,4 +1,4 @@
-//! `packetscale merge`: the results of a plan whose runs are in shards.
+//! `packetscale sweep merge`: the results of a plan whose runs are in shards.
 
 use crate::args::sweep::Merge;
 use crate::finished::{met, shown, write_page};

@@ -1,4 +1,4 @@
-//! `packetscale plan`: the runs of a plan, and how shards divide them.
+//! `packetscale sweep plan`: the runs of a plan, and how shards divide them.
 
 use crate::args::sweep::Plan;
 use crate::hosts::named;

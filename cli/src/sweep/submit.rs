@@ -1,5 +1,5 @@
-//! `packetscale submit`: writes the script of a job from a template, and starts it. The tasks of the job are
-//! `packetscale run --shard`, what follows is `packetscale merge`: a script of one's own does as well.
+//! `packetscale sweep submit`: writes the script of a job from a template, and starts it. The tasks of the job are
+//! `packetscale run --shard`, what follows is `packetscale sweep merge`: a script of one's own does as well.
 
 use crate::args::sweep::{Engine, Submit};
 use crate::hosts::named;
@@ -69,7 +69,7 @@ impl Job {
         if let Some(cache) = &asked.cache {
             run.push_str(&format!(" --cache {}", quoted([plain(&absolute(cache)?)?])));
         }
-        let merge = quoted([program, "merge", plain(folder)?]);
+        let merge = quoted([program, "sweep", "merge", plain(folder)?]);
         let (template, sign) = match asked.engine {
             Engine::Slurm => (include_str!("../../assets/submit/slurm.sh"), "#SBATCH"),
             Engine::Hyperqueue => (include_str!("../../assets/submit/hyperqueue.sh"), "#HQ"),

@@ -1,4 +1,4 @@
-//! `packetscale attack` as people use it.
+//! `packetscale judge attack` as people use it.
 
 use serde_json::Value;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 fn attack(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
-    command.arg("attack").args(arguments).current_dir(folder).output().expect("the command starts")
+    command.args(["judge", "attack"]).args(arguments).current_dir(folder).output().expect("the command starts")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -23,7 +23,7 @@ fn a_search_prints_one_object_and_writes_the_same() {
     let found = &json["attack"];
     assert_eq!((&found["controller"], &found["against"]), (&"vegas".into(), &"cubic".into()));
     assert_eq!((&found["figure"], &found["evaluations"]), (&"share".into(), &6.into()));
-    let command = "packetscale attack vegas --against cubic --figure share --seed 1 --evaluations 6";
+    let command = "packetscale judge attack vegas --against cubic --figure share --seed 1 --evaluations 6";
     assert_eq!(found["command"], command);
     let written = folder.path().join("out/attack/vegas-share-cubic");
     let file = std::fs::read_to_string(written.join("attack.json")).expect("the file");

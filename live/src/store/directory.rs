@@ -162,7 +162,7 @@ impl Store for Directory {
         let reading = match self.reading.remove(&session).filter(|reading| reading.name == name) {
             Some(reading) => reading,
             None if !self.force && std::fs::symlink_metadata(self.path.join(&name)).is_ok() => {
-                return refused(&"it is there already; packetscale receive --force would replace it");
+                return refused(&"it is there already; packetscale live receive --force would replace it");
             }
             None => match self.begin(&name, anew) {
                 Ok(Some(reading)) => reading,

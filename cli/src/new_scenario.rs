@@ -1,6 +1,6 @@
-//! `packetscale init`: a commented scenario to begin with.
+//! `packetscale new scenario`: a commented scenario to begin with.
 
-use crate::args::new::Init as Arguments;
+use crate::args::new::NewScenario;
 use crate::create::create;
 use crate::outcome::Failure;
 use crate::output::say;
@@ -9,7 +9,7 @@ use std::path::Path;
 
 const TEMPLATE: &str = include_str!("../assets/scenario.toml");
 
-pub fn init(arguments: &Arguments) -> Result<(), Failure> {
+pub fn scenario(arguments: &NewScenario) -> Result<(), Failure> {
     let name = arguments.name.trim_end_matches(".toml");
     let file = Path::new(name).with_file_name(format!("{}.toml", stem(name)?));
     let shown = file.display();
