@@ -13,7 +13,7 @@ pub fn scenario(arguments: &NewScenario) -> Result<(), Failure> {
     let name = arguments.name.trim_end_matches(".toml");
     let file = Path::new(name).with_file_name(format!("{}.toml", stem(name)?));
     let shown = file.display();
-    create(&file, arguments.force)?
+    create(&file, arguments.output.replace)?
         .write_all(text(&shown.to_string()).as_bytes())
         .map_err(|error| Failure::Input(format!("{shown}: cannot be written: {error}")))?;
     say(&format!("Written to {shown}\nNext: packetscale run {}\n", typed(&shown.to_string())))

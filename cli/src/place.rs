@@ -38,7 +38,7 @@ pub fn may_write(
     if !is_own(file) {
         return refuse("which is something else", "a new name");
     }
-    if !arguments.replace {
+    if !arguments.output.replace {
         return refuse("which is there", "a new name, or --replace");
     }
     Ok(())

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub fn probe(arguments: &Probe) -> Result<(), Failure> {
     // Before anything is sent.
     let mut files = arguments.save.iter().chain(&arguments.as_scenario);
-    if let Some(file) = files.find(|file| !arguments.force && file.symlink_metadata().is_ok()) {
+    if let Some(file) = files.find(|file| !arguments.output.replace && file.symlink_metadata().is_ok()) {
         return Err(taken(file));
     }
     let keys = keys(arguments.key.as_deref())?;
@@ -49,7 +49,7 @@ pub fn probe(arguments: &Probe) -> Result<(), Failure> {
     }
     let answer = answer.map_err(|error: ProbeError| Failure::Machine(format!("{}: {error}", arguments.host)))?;
     if let Some(file) = &arguments.save {
-        save(create(file, arguments.force)?, &answer.rows).map_err(|error| unwritten(file, &error))?;
+        save(create(file, arguments.output.replace)?, &answer.rows).map_err(|error| unwritten(file, &error))?;
     }
     say(&if arguments.json { format!("{}\n", object(&answer)) } else { text(&answer, arguments.reverse) })?;
     arguments.as_scenario.as_deref().map_or(Ok(()), |file| write_scenario(file, &answer, arguments))
@@ -63,7 +63,7 @@ fn write_scenario(file: &Path, answer: &Answer, arguments: &Probe) -> Result<(),
     else {
         return Err(Failure::Machine(format!("{}: not written: what is free is not known", file.display())));
     };
-    create(file, arguments.force)?.write_all(text.as_bytes()).map_err(|error| unwritten(file, &error))
+    create(file, arguments.output.replace)?.write_all(text.as_bytes()).map_err(|error| unwritten(file, &error))
 }
 
 fn unwritten(file: &Path, error: &std::io::Error) -> Failure {

@@ -21,7 +21,7 @@ pub fn receive(arguments: &Receive) -> Result<(), Failure> {
     let tell = |Received { name, bytes, hash }: &Received| {
         let _ = say(&format!("{name}  {}  BLAKE3 {}\n", Bytes::new(*bytes), hexadecimal(hash)));
     };
-    let store = Directory::new(&arguments.folder, arguments.force, tell)
+    let store = Directory::new(&arguments.folder, arguments.output.replace, tell)
         .map_err(|error| Failure::Input(format!("{}: {error}", arguments.folder.display())))?;
     let stopped = stopped()?;
     let Listening { address, open, .. } = arguments.listening;

@@ -52,7 +52,7 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
     if let Some(by) = arguments.reseed {
         chosen.iter_mut().flat_map(|(_, figures)| figures).for_each(|figure| figure.reseed(by));
     }
-    let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
+    let (jobs, replace, progress) = (arguments.jobs, arguments.output.replace, &Terminal::new(arguments.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let (mut outcomes, mut made) = (Vec::new(), Made::new());
     let (mut as_expected, mut has_reader) = (true, true);

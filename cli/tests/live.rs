@@ -42,7 +42,7 @@ fn a_probe_says_what_it_found_and_the_server_ends_at_a_signal() {
     let (mut server, address) = serve(&["--listen", "127.0.0.1:0", "--key", &key, "--metrics", &metrics]);
     for way in [&[][..], &["--reverse"]] {
         let words =
-            ["live", "probe", &address, "--key", &key, "--bytes", "400 kB", "--json", "--save", &gaps, "--force"];
+            ["live", "probe", &address, "--key", &key, "--bytes", "400 kB", "--json", "--save", &gaps, "--replace"];
         let output = packetscale(&[&words, way].concat());
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
@@ -282,7 +282,7 @@ fn a_probe_overwrites_nothing_unasked() {
         let output = packetscale(&["live", "probe", "127.0.0.1:9", option, &file]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert_eq!(said, format!("{file}: found a file; expected none, or --force to overwrite it\n"));
+        assert_eq!(said, format!("{file}: found a file; expected none, or --replace to overwrite it\n"));
         assert_eq!(fs::read_to_string(&file).expect("there"), "kept");
     }
 }

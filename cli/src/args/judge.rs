@@ -1,6 +1,6 @@
 //! The arguments of what judges controllers.
 
-use crate::args::time;
+use crate::args::{Output, time};
 use clap::builder::PossibleValuesParser;
 use packetscale_models::units::Span;
 use std::path::PathBuf;
@@ -29,9 +29,8 @@ pub struct Evaluate {
     /// Folder for the page and its data [default: out/evaluate/ and the controller's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Replaces an evaluation or kept runs of another plan that lie in the folder
-    #[arg(long)]
-    pub replace: bool,
+    #[command(flatten)]
+    pub output: Output,
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
     pub json: bool,
@@ -55,9 +54,8 @@ pub struct Matrix {
     /// Folder for the page and its data
     #[arg(long, value_name = "DIR", default_value = "out/matrix")]
     pub out: PathBuf,
-    /// Replaces a matrix or kept runs of another plan that lie in the folder
-    #[arg(long)]
-    pub replace: bool,
+    #[command(flatten)]
+    pub output: Output,
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
     pub json: bool,

@@ -1,5 +1,6 @@
 //! The arguments of the two ends of a real path.
 
+use crate::args::Output;
 use live::pace::Gaps;
 use live::probe::Question;
 use live::serve::Limits;
@@ -73,9 +74,8 @@ pub struct Probe {
     /// Writes the gaps of all streams that could be used, for `packetscale estimate`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
-    /// Overwrites files of these names
-    #[arg(long)]
-    pub force: bool,
+    #[command(flatten)]
+    pub output: Output,
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
     pub json: bool,
@@ -154,9 +154,8 @@ pub struct Receive {
     pub folder: PathBuf,
     #[command(flatten)]
     pub listening: Listening,
-    /// Replaces files that are there
-    #[arg(long)]
-    pub force: bool,
+    #[command(flatten)]
+    pub output: Output,
     /// Highest rate of all clients together
     #[arg(long, value_name = "RATE", default_value_t = RECEIVE_RATE)]
     pub rate: Rate,

@@ -114,6 +114,15 @@ pub enum Command {
     },
 }
 
+/// What may happen to output that is there.
+#[derive(clap::Args)]
+pub struct Output {
+    // `--force` goes in 0.3.
+    /// Overwrite earlier output: results, cached runs, captures, files
+    #[arg(long, alias = "force")]
+    pub replace: bool,
+}
+
 fn time(text: &str) -> Result<Span, String> {
     text.parse().map_err(|_| "expected a time, as in \"20 min\"".to_string())
 }

@@ -1,5 +1,7 @@
 //! The arguments of what writes something to begin with.
 
+use crate::args::Output;
+
 #[derive(clap::Subcommand)]
 pub enum New {
     /// Write a commented scenario
@@ -33,7 +35,6 @@ pub struct NewScenario {
     /// Name of the scenario: NAME.toml is written, in a folder if NAME says so
     #[arg(default_value = "scenario")]
     pub name: String,
-    /// Overwrites a file of this name
-    #[arg(long)]
-    pub force: bool,
+    #[command(flatten)]
+    pub output: Output,
 }

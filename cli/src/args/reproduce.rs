@@ -1,5 +1,6 @@
 //! The arguments of `packetscale reproduce`.
 
+use crate::args::Output;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -31,9 +32,8 @@ pub struct Reproduce {
     /// Folder for the pages and data
     #[arg(long, value_name = "DIR", default_value = "out/papers")]
     pub out: PathBuf,
-    /// Replaces kept runs of another plan that lie in the folder
-    #[arg(long)]
-    pub replace: bool,
+    #[command(flatten)]
+    pub output: Output,
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
     pub json: bool,

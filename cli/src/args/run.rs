@@ -1,5 +1,6 @@
 //! The arguments of `packetscale run`.
 
+use crate::args::Output;
 use std::path::PathBuf;
 
 /// Which time passes in the runs of a real kernel.
@@ -53,10 +54,8 @@ pub struct Run {
     /// Writes no report
     #[arg(long)]
     pub no_page: bool,
-    /// Replaces results of another scenario, and kept runs of another plan, that lie in the folder; and what lies under
-    /// the names of captures
-    #[arg(long)]
-    pub replace: bool,
+    #[command(flatten)]
+    pub output: Output,
     /// Also writes every packet that leaves the measured link to this file, for traffic of kind "trace". The scenario
     /// must plan exactly one run
     #[arg(long, value_name = "FILE")]

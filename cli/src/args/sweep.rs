@@ -1,6 +1,6 @@
 //! The arguments of what divides a plan among commands.
 
-use crate::args::time;
+use crate::args::{Output, time};
 use clap::ValueEnum;
 use packetscale_models::units::Span;
 use std::path::PathBuf;
@@ -48,9 +48,8 @@ pub struct Merge {
     /// Writes no report
     #[arg(long)]
     pub no_page: bool,
-    /// Replaces results of another scenario that lie in the folder
-    #[arg(long)]
-    pub replace: bool,
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// What makes the shards.

@@ -25,7 +25,7 @@ pub fn merge(arguments: &Merge, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let scenario = read.map_err(|error| Failure::Input(error.to_string()))?;
     let plan = scenario.plan();
     let swept = Swept { scenario: &scenario, plan: &plan, file: &head.file, changes: &head.changes };
-    let (replace, progress) = (arguments.replace, &Terminal::new(true));
+    let (replace, progress) = (arguments.output.replace, &Terminal::new(true));
     let runner = Runner { host, program: &PROGRAM, jobs: None, replace, progress };
     // Results without all of their files look whole to whoever finds them, and the shards are still there.
     let before = files(folder);

@@ -346,9 +346,9 @@ fn init_writes_a_scenario_that_runs_and_overwrites_nothing() {
     fs::write(folder.path().join("first.toml"), "mine").expect("written");
     let refused = packetscale(folder.path(), &["new", "scenario", "first.toml"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert_eq!(stderr(&refused), "first.toml: found a file; expected none, or --force to overwrite it\n");
+    assert_eq!(stderr(&refused), "first.toml: found a file; expected none, or --replace to overwrite it\n");
     assert_eq!(fs::read_to_string(folder.path().join("first.toml")).expect("the file"), "mine");
-    assert_eq!(packetscale(folder.path(), &["new", "scenario", "first", "--force"]).status.code(), Some(0));
+    assert_eq!(packetscale(folder.path(), &["new", "scenario", "first", "--replace"]).status.code(), Some(0));
     assert_ne!(fs::read_to_string(folder.path().join("first.toml")).expect("the file"), "mine");
 }
 

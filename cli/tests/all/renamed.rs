@@ -44,6 +44,35 @@ fn an_old_command_does_its_work() {
     assert!(folder.path().join("first.toml").is_file());
 }
 
+#[test]
+fn force_means_replace_and_is_in_no_help() {
+    let folder = folder(SCENARIO);
+    std::fs::write(folder.path().join("first.toml"), "mine").expect("written");
+    let output = packetscale(folder.path(), &["new", "scenario", "first", "--force"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_ne!(std::fs::read_to_string(folder.path().join("first.toml")).expect("the file"), "mine");
+    // One meaning, one text, wherever it exists.
+    for command in [
+        "run",
+        "sweep merge",
+        "new scenario",
+        "reproduce",
+        "judge evaluate",
+        "judge matrix",
+        "live probe",
+        "live receive",
+    ] {
+        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
+        let help = stdout(&packetscale(folder.path(), &words));
+        let at = help.find("--replace").unwrap_or_else(|| panic!("{command} has no --replace"));
+        assert!(
+            help[at..].trim_start_matches("--replace").trim_start().starts_with("Overwrite earlier output"),
+            "{command}"
+        );
+        assert!(!help.contains("--force"), "{command}");
+    }
+}
+
 /// The names in the list of commands of a help text.
 fn listed(help: &str) -> Vec<&str> {
     let commands = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list");
