@@ -45,7 +45,7 @@ pub fn tcp(command: &Tcp) -> Result<(), Failure> {
             };
             say(&spoken(named.json, json!({"schema": 1, "name": named.name, "unloaded": there}), &text))
         }
-        Tcp::Unload { named, timeout, .. } => drain(named, timeout.map(Duration::from_secs)),
+        Tcp::Unload { named, timeout, .. } => drain(named, timeout.map(duration)),
         Tcp::Off(named) => switch(named, false),
         Tcp::On(named) => switch(named, true),
         Tcp::Status { named, prometheus: true, .. } => {
@@ -69,12 +69,16 @@ pub fn tcp(command: &Tcp) -> Result<(), Failure> {
         Tcp::Top { named, every } if named.json || !std::io::stdout().is_terminal() => loop {
             let status = rapid_tcp::status(&named.name)?;
             say(&spoken(named.json, shown::json(&named.name, &status, false), &shown::table(&status, false)))?;
-            std::thread::sleep(Duration::from_secs(*every));
+            std::thread::sleep(duration(*every));
         },
-        Tcp::Top { named, every } => top::top(&named.name, Duration::from_secs(*every)),
-        Tcp::Events { named, seconds } => events::events(&named.name, named.json, seconds.map(Duration::from_secs)),
-        Tcp::Log { named, output, seconds } => log::log(&named.name, output, seconds.map(Duration::from_secs)),
+        Tcp::Top { named, every } => top::top(&named.name, duration(*every)),
+        Tcp::Events { named, duration: long } => events::events(&named.name, named.json, long.map(duration)),
+        Tcp::Log { named, output, duration: long } => log::log(&named.name, output, long.map(duration)),
     }
+}
+
+fn duration(span: Span) -> Duration {
+    Duration::from_nanos(span.nanos())
 }
 
 fn drain(named: &Named, limit: Option<Duration>) -> Result<(), Failure> {
@@ -134,7 +138,7 @@ fn register(load: &Load) -> Result<(), Failure> {
         flows: load.flows,
         flows_per_user: load.flows_per_user,
         window: load.window,
-        spin: Span::from_micros(load.spin),
+        spin: load.spin,
         volunteer: !load.no_volunteer,
         together: load.together,
         devices: load.device.clone(),

@@ -1,6 +1,6 @@
 //! The arguments of what judges controllers.
 
-use crate::args::{Output, time};
+use crate::args::Output;
 use clap::builder::PossibleValuesParser;
 use packetscale_models::units::Span;
 use std::path::PathBuf;
@@ -75,7 +75,7 @@ pub struct Attack {
     #[arg(long, default_value = "share", value_parser = PossibleValuesParser::new(studies::attack::Figure::ALL.map(studies::attack::Figure::name)))]
     pub figure: String,
     /// Time in all, as in "10 min"; a quarter of it makes findings simpler [default: 10 min]
-    #[arg(long, value_name = "TIME", conflicts_with = "evaluations", value_parser = time)]
+    #[arg(long, value_name = "TIME", conflicts_with = "evaluations")]
     pub budget: Option<Span>,
     /// Paths to judge instead: the same number and seed find the same
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]

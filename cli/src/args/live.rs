@@ -1,6 +1,6 @@
 //! The arguments of the two ends of a real path.
 
-use crate::args::Output;
+use crate::args::{Output, quantity};
 use live::pace::Gaps;
 use live::probe::Question;
 use live::serve::Limits;
@@ -23,6 +23,8 @@ pub enum Live {
     Receive(Receive),
 }
 
+/// Ethernet's packets.
+const PACKET: &str = "1500 B";
 const LIMITS: Limits = Limits::DEFAULT;
 const RECEIVE_RATE: Rate = Rate::from_gbps(10);
 const RECEIVE_BYTES: Bytes = Bytes::new(1_000_000_000_000);
@@ -54,13 +56,13 @@ pub struct Probe {
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
     /// The most that all streams together may send
-    #[arg(long, value_name = "BYTES", default_value_t = Question::BUDGET)]
+    #[arg(long, value_name = "SIZE", default_value_t = Question::BUDGET)]
     pub bytes: Bytes,
     /// The fastest stream
     #[arg(long, value_name = "RATE", default_value_t = Question::FASTEST)]
     pub rate: Rate,
-    /// Largest IP packet, in bytes
-    #[arg(long, value_name = "N", default_value_t = Question::PACKET, value_parser = clap::value_parser!(u16).range(1280..=9000))]
+    /// Largest IP packet
+    #[arg(long, value_name = "SIZE", default_value = PACKET, value_parser = quantity::packet)]
     pub packet: u16,
     /// How this machine makes gaps: "busy" sleeps and spins, "timer" only sleeps
     #[arg(long, value_name = "WAY", default_value = Gaps::Busy.name(), value_parser = gaps)]
@@ -102,7 +104,7 @@ pub struct Serve {
     #[arg(long, value_name = "RATE", default_value_t = Rate::from_bps(LIMITS.all_bps))]
     pub total_rate: Rate,
     /// Most bytes of one client's session
-    #[arg(long, value_name = "BYTES", default_value_t = Bytes::new(LIMITS.grant.bytes))]
+    #[arg(long, value_name = "SIZE", default_value_t = Bytes::new(LIMITS.grant.bytes))]
     pub bytes: Bytes,
     /// Longest session
     #[arg(long, value_name = "TIME", default_value_t = Span::from_millis(LIMITS.grant.duration_ms as u64))]
@@ -139,8 +141,8 @@ pub struct Send {
     /// Congestion controller, as `packetscale list controllers` names it
     #[arg(long, value_name = "NAME", default_value = "rapid")]
     pub controller: String,
-    /// Largest IP packet, in bytes
-    #[arg(long, value_name = "N", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=9000))]
+    /// Largest IP packet
+    #[arg(long, value_name = "SIZE", default_value = PACKET, value_parser = quantity::packet)]
     pub packet: u16,
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
@@ -160,7 +162,7 @@ pub struct Receive {
     #[arg(long, value_name = "RATE", default_value_t = RECEIVE_RATE)]
     pub rate: Rate,
     /// Most bytes of one client's session
-    #[arg(long, value_name = "BYTES", default_value_t = RECEIVE_BYTES)]
+    #[arg(long, value_name = "SIZE", default_value_t = RECEIVE_BYTES)]
     pub bytes: Bytes,
     /// Longest session
     #[arg(long, value_name = "TIME", default_value_t = RECEIVE_DURATION)]

@@ -5,6 +5,8 @@ pub mod judge;
 #[cfg(target_os = "linux")]
 pub mod live;
 pub mod new;
+#[cfg_attr(not(all(target_os = "linux", feature = "kernel")), allow(dead_code))]
+pub mod quantity;
 pub mod reproduce;
 pub mod run;
 pub mod sweep;
@@ -15,7 +17,6 @@ pub mod theory;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use harness::runner::Host;
-use packetscale_models::units::Span;
 use std::path::PathBuf;
 
 /// Controls network traffic at the scale of single packets: experiments from scenario files.
@@ -121,10 +122,6 @@ pub struct Output {
     /// Overwrite earlier output: results, cached runs, captures, files
     #[arg(long, alias = "force")]
     pub replace: bool,
-}
-
-fn time(text: &str) -> Result<Span, String> {
-    text.parse().map_err(|_| "expected a time, as in \"20 min\"".to_string())
 }
 
 #[derive(clap::Args)]

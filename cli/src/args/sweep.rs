@@ -1,6 +1,6 @@
 //! The arguments of what divides a plan among commands.
 
-use crate::args::{Output, time};
+use crate::args::Output;
 use clap::ValueEnum;
 use packetscale_models::units::Span;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub struct Division {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub shards: Option<u32>,
     /// Time of a shard, as in "20 min": as many shards as take about so long each
-    #[arg(long, value_name = "TIME", conflicts_with = "shards", value_parser = time)]
+    #[arg(long, value_name = "TIME", conflicts_with = "shards")]
     pub per_shard: Option<Span>,
 }
 

@@ -1,7 +1,9 @@
 //! The arguments of `packetscale tcp`.
 
+use crate::args::quantity;
 use clap::{Args, Subcommand, ValueEnum};
 use linux::tcp::Options;
+use packetscale_models::units::Span;
 use std::path::PathBuf;
 
 #[derive(Subcommand)]
@@ -15,10 +17,9 @@ pub enum Tcp {
         /// Lets the connections end first; there are no new ones meanwhile
         #[arg(long)]
         drain: bool,
-        /// With --drain: waits for at most this number of seconds; then CUBIC takes over those that are left, and the exit
-        /// status is 3
-        #[arg(long, value_name = "SECONDS", requires = "drain")]
-        timeout: Option<u64>,
+        /// With --drain: wait for at most this time; then CUBIC takes over what is left, and the exit code is 3
+        #[arg(long, value_name = "TIME", requires = "drain", value_parser = quantity::seconds)]
+        timeout: Option<Span>,
     },
     /// Switches Rapid off: CUBIC takes over every connection at its next acknowledgment, and new ones. Nothing is unloaded
     Off(Named),
@@ -40,17 +41,18 @@ pub enum Tcp {
     Top {
         #[command(flatten)]
         named: Named,
-        /// Seconds between two updates
-        #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=3600))]
-        every: u64,
+        /// Time between two updates
+        #[arg(long, value_name = "TIME", default_value = "1 s", value_parser = quantity::interval)]
+        every: Span,
     },
     /// Prints each connection that CUBIC has taken over, with the reason: the latest, then each new one, until Ctrl-C
     Events {
         #[command(flatten)]
         named: Named,
-        /// Stops after this number of seconds
-        #[arg(long, value_name = "SECONDS")]
-        seconds: Option<u64>,
+        // `--seconds` goes in 0.3.
+        /// Stop after this time
+        #[arg(long, alias = "seconds", value_name = "TIME", value_parser = quantity::seconds)]
+        duration: Option<Span>,
     },
     /// Writes each probe stream to a CSV file, packet by packet, until Ctrl-C
     Log {
@@ -59,9 +61,10 @@ pub enum Tcp {
         /// The file
         #[arg(short, value_name = "FILE")]
         output: PathBuf,
-        /// Stops after this number of seconds
-        #[arg(long, value_name = "SECONDS")]
-        seconds: Option<u64>,
+        // `--seconds` goes in 0.3.
+        /// Stop after this time
+        #[arg(long, alias = "seconds", value_name = "TIME", value_parser = quantity::seconds)]
+        duration: Option<Span>,
     },
 }
 
@@ -106,8 +109,8 @@ pub struct Load {
     #[arg(long)]
     pub replace: bool,
     /// Waits in a loop for up to this time of each gap: better gaps, but a busy processor
-    #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
-    pub spin: u64,
+    #[arg(long, value_name = "TIME", default_value_t = Span::ZERO, value_parser = quantity::microseconds)]
+    pub spin: Span,
     /// Competes with flows that fill the queue, by filling it too (preset default)
     #[arg(long)]
     pub competitive: bool,
@@ -135,4 +138,38 @@ pub enum Preset {
     Default,
     /// By gaps, as in the dissertation
     Thesis,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::{Arguments, Command};
+    use clap::Parser;
+
+    /// The times in these arguments.
+    fn times(words: &str) -> Option<Span> {
+        let read = Arguments::try_parse_from(words.split(' ')).unwrap_or_else(|error| panic!("{error}"));
+        match read.command {
+            Command::Tcp(Tcp::Unload { timeout, .. }) => timeout,
+            Command::Tcp(Tcp::Events { duration, .. } | Tcp::Log { duration, .. }) => duration,
+            Command::Tcp(Tcp::Top { every, .. }) => Some(every),
+            Command::Tcp(Tcp::Load(load)) => Some(load.spin),
+            _ => panic!("{words}"),
+        }
+    }
+
+    #[test]
+    fn plain_numbers_are_times_in_the_units_of_0_2() {
+        for (old, expected) in [
+            ("packetscale tcp unload --drain --timeout 90", Span::from_secs(90)),
+            ("packetscale tcp events --seconds 3", Span::from_secs(3)),
+            ("packetscale tcp log -o x --seconds 3", Span::from_secs(3)),
+            ("packetscale tcp top --every 5", Span::from_secs(5)),
+            ("packetscale tcp load --spin 20", Span::from_micros(20)),
+        ] {
+            assert_eq!(times(old), Some(expected), "{old}");
+        }
+        assert_eq!(times("packetscale tcp events --duration 1.5min"), Some(Span::from_secs(90)));
+        assert_eq!(times("packetscale tcp top"), Some(Span::from_secs(1)));
+    }
 }

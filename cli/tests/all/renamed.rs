@@ -73,6 +73,15 @@ fn force_means_replace_and_is_in_no_help() {
     }
 }
 
+#[cfg(feature = "kernel")]
+#[test]
+fn a_wrong_time_is_refused_as_in_a_scenario() {
+    let wrong = packetscale(folder(SCENARIO).path(), &["tcp", "events", "--duration", "5 parsecs"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    let expected = "'--duration <TIME>': found \"5 parsecs\" (an unknown unit); expected a time like \"30 ms\"";
+    assert!(stderr(&wrong).contains(expected), "{}", stderr(&wrong));
+}
+
 /// The names in the list of commands of a help text.
 fn listed(help: &str) -> Vec<&str> {
     let commands = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list");
