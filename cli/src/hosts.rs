@@ -1,7 +1,7 @@
 //! The hosts that the command knows.
 
-use crate::kernels;
 use crate::outcome::Failure;
+use crate::{kernels, renamed};
 use harness::runner::Host;
 use simulator::Simulator;
 
@@ -11,9 +11,24 @@ pub fn hosts() -> Vec<&'static dyn Host> {
     known.into_iter().chain(live()).chain(kernels::hosts()).collect()
 }
 
-/// The host of this name. The arguments have been checked against the list.
+/// The host where runs are made if nothing says where.
+pub fn first<'a>(hosts: &[&'a dyn Host]) -> Result<&'a dyn Host, Failure> {
+    hosts.first().copied().ok_or_else(|| Failure::Machine("there is no host to run on".to_string()))
+}
+
+/// The host that `--on` asks for, or the first.
+pub fn chosen<'a>(on: Option<&str>, hosts: &[&'a dyn Host]) -> Result<&'a dyn Host, Failure> {
+    let Some(on) = on else { return first(hosts) };
+    let host = named(on, hosts)?;
+    if host.word() != on {
+        renamed::note(&format!("--on {on}"), &format!("--on {}", host.word()));
+    }
+    Ok(host)
+}
+
+/// The host of this word or name.
 pub fn named<'a>(name: &str, hosts: &[&'a dyn Host]) -> Result<&'a dyn Host, Failure> {
-    let host = hosts.iter().find(|host| host.name() == name);
+    let host = hosts.iter().find(|host| [host.word(), host.name()].contains(&name));
     host.copied().ok_or_else(|| Failure::Input(format!("--on: found \"{name}\"; expected a host")))
 }
 
@@ -49,6 +64,10 @@ mod without_kernel {
     impl Host for Kernel {
         fn name(&self) -> &'static str {
             "kernel"
+        }
+
+        fn word(&self) -> &'static str {
+            "linux"
         }
 
         fn summary(&self) -> &'static str {

@@ -14,7 +14,7 @@ mod with_kernel {
     pub const ALONE: linux::lab::Alone =
         |experiment, index| simulator::alone(experiment, index).map_err(|error| Refusal::Input(error.to_string()));
 
-    /// Versions that are listed even where they were not fetched, and the one that `--clock virtual` means.
+    /// Versions that are listed even where they were not fetched, and the one that is meant where no version is said.
     const LISTED: [&str; 2] = ["6.1", USUAL];
     const USUAL: &str = "6.12";
 

@@ -78,10 +78,7 @@ pub fn main_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>)
 
 /// As [`main_with`], for callers that end their process themselves: returns the exit code.
 pub fn code_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>) -> u8 {
-    let (words, note) = renamed::current(words.into_iter().collect());
-    if let Some(note) = note {
-        let _ = writeln!(std::io::stderr(), "{note}");
-    }
+    let words = renamed::current(words.into_iter().collect());
     let parsed = args::command(hosts).try_get_matches_from(words).and_then(|found| Arguments::from_arg_matches(&found));
     let done = match parsed {
         Ok(arguments) => perform(arguments.command, hosts),
@@ -108,7 +105,7 @@ fn print(refused: &clap::Error) {
 }
 
 fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
-    let first = || hosts.first().copied().ok_or_else(|| Failure::Machine("there is no host to run on".to_string()));
+    let first = || hosts::first(hosts);
     match command {
         Command::Run(arguments) => run::run(&arguments, hosts),
         Command::Sweep(Sweep::Plan(arguments)) => sweep::plan::plan(&arguments, hosts),

@@ -86,7 +86,7 @@ impl Recordings {
                 Err(Failure::Input(format!("{}: found {found}; expected {expected}", kind.option())))
             };
             if host.name() != Simulator.name() {
-                return refuse(&format!("--on {}", host.name()), "--on simulator, which knows its packets one by one");
+                return refuse(&format!("--on {}", host.word()), "--on simulator, which knows its packets one by one");
             }
             if wanted[..at].iter().map(|(_, other)| other).chain(&arguments.trace).any(|other| other == file) {
                 return refuse(&format!("{} twice", file.display()), "a name of its own");

@@ -30,7 +30,7 @@ pub fn check(arguments: &Arguments, host: &dyn Host, out: &Path, plan: &[Experim
     if host.name() == Simulator.name() && plan.len() == 1 {
         return Ok(());
     }
-    let found = format!("a plan of {} runs on the {}", plan.len(), host.name());
+    let found = format!("a plan of {} runs with --on {}", plan.len(), host.word());
     Err(Failure::Input(format!("--trace: found {found}; expected one run on the simulator")))
 }
 

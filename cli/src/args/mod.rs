@@ -32,14 +32,22 @@ machine cannot do it, 130 ended by Ctrl-C or SIGTERM. NO_COLOR turns colours off
 
 /// The command, with these hosts to choose from.
 pub fn command(hosts: &[&dyn Host]) -> clap::Command {
-    let known: Vec<PossibleValue> =
-        hosts.iter().map(|host| PossibleValue::new(host.name()).help(host.summary())).collect();
-    let first = hosts.first().map(|host| host.name());
-    let on =
-        |on: clap::Arg| on.value_parser(PossibleValuesParser::new(known.clone())).default_value(first).required(false);
-    let run = |all: clap::Command| all.mut_subcommand("run", |one| one.mut_arg("on", on));
-    let inside = |sweep: clap::Command, name| sweep.mut_subcommand(name, |one: clap::Command| one.mut_arg("on", on));
-    run(Arguments::command()).mut_subcommand("sweep", |sweep| ["plan", "submit"].into_iter().fold(sweep, inside))
+    // Names in results that are other words on the command line go in 0.3.
+    let value = |host: &&dyn Host| PossibleValue::new(host.word()).alias(host.name()).help(host.summary());
+    let known: Vec<PossibleValue> = hosts.iter().map(value).collect();
+    let of_hosts = |on: clap::Arg| on.value_parser(PossibleValuesParser::new(known.clone()));
+    let on = |one: clap::Command| {
+        one.mut_arg("on", |on| {
+            let help = on.get_help().cloned().unwrap_or_default();
+            let first = hosts.first().map_or("", |host| host.word());
+            of_hosts(on).help(format!("{help} [default: {first}]"))
+        })
+    };
+    let attack = |one: clap::Command| one.mut_arg("on", of_hosts);
+    Arguments::command()
+        .mut_subcommand("run", on)
+        .mut_subcommand("sweep", |sweep| sweep.mut_subcommand("plan", on).mut_subcommand("submit", on))
+        .mut_subcommand("judge", |judge| judge.mut_subcommand("attack", attack))
 }
 
 #[derive(Subcommand)]

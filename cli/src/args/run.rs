@@ -18,7 +18,7 @@ pub struct Run {
     pub file: PathBuf,
     /// Where it runs
     #[arg(long, value_name = "HOST")]
-    pub on: String,
+    pub on: Option<String>,
     /// With --on live: where `packetscale live serve` runs, as in example.org or [2001:db8::1]:7470
     #[cfg(target_os = "linux")]
     #[arg(long, value_name = "HOST[:PORT]")]
@@ -27,13 +27,14 @@ pub struct Run {
     #[cfg(target_os = "linux")]
     #[arg(long, value_name = "FILE", requires = "to")]
     pub key: Option<PathBuf>,
-    /// With --on kernel: which time passes
-    #[arg(long, value_name = "CLOCK", default_value = "real")]
-    pub clock: Clock,
-    /// With --on kernel --clock virtual: a kernel of your own, bzImage
+    // `--on kernel --clock virtual` is `--on linux-6.12`. It goes in 0.3.
+    /// Which time passes
+    #[arg(long, value_name = "CLOCK", hide = true)]
+    pub clock: Option<Clock>,
+    /// Run on a kernel of your own in virtual time, in place of --on: a bzImage
     #[arg(long, value_name = "FILE")]
     pub kernel: Option<PathBuf>,
-    /// With --kernel: the folder with its modules
+    /// With --kernel: folder with its modules
     #[arg(long, value_name = "DIR", requires = "kernel")]
     pub modules: Option<PathBuf>,
     /// Where results go [default: out/ and the scenario's name]

@@ -35,7 +35,7 @@ pub struct Plan {
     pub division: Division,
     /// Where it would run
     #[arg(long, value_name = "HOST")]
-    pub on: String,
+    pub on: Option<String>,
     /// Changes a key of the scenario
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
@@ -82,7 +82,7 @@ pub struct Submit {
     pub jobs: Option<u16>,
     /// Where it runs
     #[arg(long, value_name = "HOST")]
-    pub on: String,
+    pub on: Option<String>,
     /// Changes a key of the scenario
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,

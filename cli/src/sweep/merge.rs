@@ -35,7 +35,7 @@ pub fn merge(arguments: &Merge, hosts: &[&dyn Host]) -> Result<(), Failure> {
         if matches!(&error, Error::Unwritable { error, .. } if error.kind() != ErrorKind::WouldBlock) {
             undo();
         }
-        missing(error, &head, folder)
+        missing(error, &head, host, folder)
     })?;
     write_page(&results, folder, !arguments.no_page).map_err(|error| {
         undo();
@@ -52,9 +52,9 @@ fn files(folder: &Path) -> BTreeSet<PathBuf> {
 }
 
 /// What is missing, and the commands that make it.
-fn missing(error: Error, head: &Head, folder: &Path) -> Failure {
+fn missing(error: Error, head: &Head, host: &dyn Host, folder: &Path) -> Failure {
     let Error::Missing { shards, .. } = &error else { return error.into() };
-    let run = command("packetscale", &head.file, &head.host, &head.changes, folder);
+    let run = command("packetscale", &head.file, host.word(), &head.changes, folder);
     let named: String = shards.iter().take(MOST_NAMED).map(|shard| format!("\n  {run} --shard {shard}")).collect();
     let more = shards.len().saturating_sub(MOST_NAMED);
     let more = if more == 0 { String::new() } else { format!("\nand {more} more shards") };

@@ -1,7 +1,7 @@
 //! `packetscale sweep plan`: the runs of a plan, and how shards divide them.
 
 use crate::args::sweep::Plan;
-use crate::hosts::named;
+use crate::hosts::chosen;
 use crate::outcome::Failure;
 use crate::output::say;
 use crate::sweep::division::{jobs, read, shards};
@@ -12,7 +12,7 @@ use std::io::Write;
 
 pub fn plan(arguments: &Plan, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let (_, plan) = read(&arguments.file, &arguments.set)?;
-    let host = named(&arguments.on, hosts)?;
+    let host = chosen(arguments.on.as_deref(), hosts)?;
     let jobs = jobs(&plan, host)?;
     let shards = shards(&arguments.division, &jobs, 1);
     let numbers = shards.map(|shards| divide(&jobs, shards));

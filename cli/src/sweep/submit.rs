@@ -2,7 +2,7 @@
 //! `packetscale run --shard`, what follows is `packetscale sweep merge`: a script of one's own does as well.
 
 use crate::args::sweep::{Engine, Submit};
-use crate::hosts::named;
+use crate::hosts::chosen;
 use crate::outcome::{Failure, unwritable};
 use crate::output::say;
 use crate::sweep::division::{command, jobs, quoted, read, shards};
@@ -31,9 +31,9 @@ struct Job {
 
 pub fn submit(arguments: &Submit, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let (scenario, plan) = read(&arguments.file, &arguments.set)?;
-    let host = named(&arguments.on, hosts)?;
+    let host = chosen(arguments.on.as_deref(), hosts)?;
     host.accept(&plan).map_err(|Unfit { key, found, expected }| {
-        let found = format!("{found} with --on {}", host.name());
+        let found = format!("{found} with --on {}", host.word());
         Failure::Input(scenario.refuse(&arguments.file, &key, found, expected).to_string())
     })?;
     let jobs = jobs(&plan, host)?;
@@ -60,7 +60,7 @@ impl Job {
         let program = std::env::current_exe().map_err(|error| Failure::Machine(error.to_string()))?;
         let program = plain(&program)?;
         plain(folder)?;
-        let mut run = command(program, Path::new(plain(&absolute(&asked.file)?)?), host.name(), &asked.set, folder);
+        let mut run = command(program, Path::new(plain(&absolute(&asked.file)?)?), host.word(), &asked.set, folder);
         // A task has the cores that it asks for; this machine has those that it has.
         let cores = asked.jobs.or((asked.engine != Engine::Here).then_some(1));
         if let Some(cores) = cores {

@@ -258,11 +258,11 @@ fn an_output_folder_that_cannot_be_written_ends_with_two_and_one_message() {
 #[test]
 fn what_the_kernel_host_does_not_do_ends_with_two_and_names_the_key() {
     let folder = folder(SCENARIO);
-    let paced = ["run", "small.toml", "--on", "kernel", "--set", "sender.pacing=120 %"];
+    let paced = ["run", "small.toml", "--on", "linux", "--set", "sender.pacing=120 %"];
     let output = packetscale(folder.path(), &paced);
     assert_eq!(output.status.code(), Some(2));
     let begins =
-        "small.toml: --set sender.pacing=120 %: sender.pacing: found \"120 %\" with --on kernel; expected \"0 %\"";
+        "small.toml: --set sender.pacing=120 %: sender.pacing: found \"120 %\" with --on linux; expected \"0 %\"";
     assert!(stderr(&output).starts_with(begins), "{output:?}");
     assert!(!folder.path().join("out").exists());
 }
@@ -270,9 +270,9 @@ fn what_the_kernel_host_does_not_do_ends_with_two_and_names_the_key() {
 #[test]
 fn two_runs_at_a_time_in_real_time_are_refused() {
     let folder = folder(SCENARIO);
-    let output = packetscale(folder.path(), &["run", "small.toml", "--on", "kernel", "--jobs", "2"]);
+    let output = packetscale(folder.path(), &["run", "small.toml", "--on", "linux", "--jobs", "2"]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(stderr(&output), "--jobs: found 2; expected 1, one run at a time, with --on kernel\n");
+    assert_eq!(stderr(&output), "--jobs: found 2; expected 1, one run at a time, with --on linux\n");
 }
 
 #[test]
@@ -384,7 +384,7 @@ fn a_virtual_clock_needs_a_kernel() {
     let folder = folder(SCENARIO);
     let output = packetscale(folder.path(), &["run", "small.toml", "--clock", "virtual"]);
     assert_eq!(output.status.code(), Some(2));
-    let message = "--clock: found virtual with --on simulator; expected --on kernel --clock virtual\n";
+    let message = "--clock: found virtual with no --on; expected --on linux-6.12\n";
     assert_eq!(stderr(&output), message);
 }
 

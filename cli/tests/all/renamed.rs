@@ -82,6 +82,20 @@ fn a_wrong_time_is_refused_as_in_a_scenario() {
     assert!(stderr(&wrong).contains(expected), "{}", stderr(&wrong));
 }
 
+/// What a run is known by does not change with the word for its host.
+#[test]
+fn runs_on_this_machines_kernel_keep_their_identities() {
+    let folder = folder(SCENARIO);
+    let plan = |on| packetscale(folder.path(), &["sweep", "plan", "small.toml", "--on", on]);
+    let (old, new) = (plan("kernel"), plan("linux"));
+    assert_eq!((new.status.code(), stdout(&new).lines().count()), (Some(0), 8), "{}", stderr(&new));
+    assert_eq!(stdout(&old), stdout(&new));
+    let note = "--on kernel: renamed to \"--on linux\"; the old name goes in 0.3\n";
+    assert_eq!(stderr(&old), format!("{note}{}", stderr(&new)));
+    let help = stdout(&packetscale(folder.path(), &["run", "--help"]));
+    assert!(help.contains("- linux: ") && !help.contains("- kernel: ") && !help.contains("--clock"), "{help}");
+}
+
 /// The names in the list of commands of a help text.
 fn listed(help: &str) -> Vec<&str> {
     let commands = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list");
