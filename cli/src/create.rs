@@ -5,7 +5,7 @@ use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
 
-/// Opens a new file, or overwrites this one if it is to `replace` it.
+/// Opens a new file; with `replace`, overwrites one that is there.
 pub fn create(file: &Path, replace: bool) -> Result<File, Failure> {
     let mut open = File::options();
     open.write(true);

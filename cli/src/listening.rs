@@ -1,4 +1,4 @@
-//! Where a server listens, and whom it lets in: the options that `serve` and `receive` share.
+//! What the servers `live serve` and `live receive` share: their keys, their start and their end.
 
 use crate::args::live::Listening;
 use crate::outcome::Failure;
@@ -7,12 +7,12 @@ use live::serve::{ServeError, Serving};
 use live::wire::Keys;
 use std::sync::mpsc;
 
-/// The keys of whom it lets in; none: whoever may come needs none.
+/// The keys that it requires, if any.
 pub fn keys(listening: &Listening) -> Result<Keys, Failure> {
     peer::keys(listening.key.as_deref())
 }
 
-/// A server that has begun, or why it has not: who gives neither a key nor --open has given too little.
+/// A server that has begun, or why it has not.
 pub fn begun(serving: Result<Serving, ServeError>, command: &str) -> Result<Serving, Failure> {
     serving.map_err(|error| match error {
         closed @ ServeError::Closed(_) => Failure::Input(format!("{command}: {closed}")),
@@ -20,7 +20,7 @@ pub fn begun(serving: Result<Serving, ServeError>, command: &str) -> Result<Serv
     })
 }
 
-/// Hears of Ctrl-C and SIGTERM.
+/// Receives a message at Ctrl-C or SIGTERM.
 pub fn stopped() -> Result<mpsc::Receiver<()>, Failure> {
     let (stop, stopped) = mpsc::channel();
     let tell = move || {

@@ -1,4 +1,4 @@
-//! The server at the other end of a path: its address, and the keys that it lets in.
+//! The server at the other end of a path: its address and its keys.
 
 use crate::outcome::Failure;
 use live::host::Destination;
@@ -9,7 +9,7 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-/// A server and what it lets in.
+/// A server and its keys.
 pub fn destination(host: &str, key: Option<&Path>) -> Result<Destination, Failure> {
     let keys = keys(key)?;
     Ok(Destination { address: address(host, &keys)?, keys })

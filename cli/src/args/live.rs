@@ -1,4 +1,4 @@
-//! The arguments of the two ends of a real path.
+//! The arguments of `packetscale live`.
 
 use crate::args::{Output, quantity};
 use live::pace::Gaps;
@@ -33,52 +33,52 @@ const RECEIVE_CLIENTS: u32 = 4;
 
 #[derive(clap::Args)]
 pub struct Listening {
-    /// Address and port
+    /// Address and port to listen on
     #[arg(long = "listen", value_name = "ADDRESS", default_value_t = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT))]
     pub address: SocketAddr,
-    /// Lets in only who has one of these keys. A line each: an id from 1 to 65535, and 32 hexadecimal digits or more
+    /// Require one of these keys. One per line: an id from 1 to 65535, and 32 or more hexadecimal digits
     #[arg(long, value_name = "FILE", conflicts_with = "open")]
     pub key: Option<PathBuf>,
-    /// Lets anyone in. Without this or --key only this machine's own addresses may be listened to
+    /// Admit anyone. Required, unless --key is given, to listen on non-local addresses
     #[arg(long)]
     pub open: bool,
 }
 
 #[derive(clap::Args)]
 pub struct Probe {
-    /// Where `packetscale live serve` runs, as in example.org or [2001:db8::1]:7470
+    /// Address of `packetscale live serve`, as in example.org or [2001:db8::1]:7470
     #[arg(value_name = "HOST")]
     pub host: String,
-    /// Asks about the path from the server to here
+    /// Measure the path from the server to here
     #[arg(long)]
     pub reverse: bool,
     /// The server's key file; the key of the lowest id is used
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// The most that all streams together may send
+    /// Maximum to send, all streams together
     #[arg(long, value_name = "SIZE", default_value_t = Question::BUDGET)]
     pub bytes: Bytes,
-    /// The fastest stream
+    /// Rate of the fastest stream
     #[arg(long, value_name = "RATE", default_value_t = Question::FASTEST)]
     pub rate: Rate,
     /// Largest IP packet
     #[arg(long, value_name = "SIZE", default_value = PACKET, value_parser = quantity::packet)]
     pub packet: u16,
-    /// How this machine makes gaps: "busy" sleeps and spins, "timer" only sleeps
+    /// How to time gaps: "busy" sleeps and spins, "timer" only sleeps
     #[arg(long, value_name = "WAY", default_value = Gaps::Busy.name(), value_parser = gaps)]
     pub gaps: Gaps,
-    /// Mark of the streams that leave here, as congestion control that reads marks would set it
+    /// ECN mark of the streams sent from here
     #[arg(long, value_name = "MARK", default_value = "none", value_parser = mark)]
     pub mark: Mark,
-    /// Writes a scenario with this machine, the far end and the path as far as they were learnt, for `packetscale run`
+    /// Write what was learned of both ends and the path as a scenario, for `packetscale run`
     #[arg(long, value_name = "FILE")]
     pub as_scenario: Option<PathBuf>,
-    /// Writes the gaps of all streams that could be used, for `packetscale estimate`
+    /// Write the gaps of all usable streams, for `packetscale estimate`
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
     #[command(flatten)]
     pub output: Output,
-    /// Prints one JSON object, and nothing else, on standard output
+    /// Print one JSON object on standard output, nothing else
     #[arg(long)]
     pub json: bool,
 }
@@ -97,45 +97,44 @@ fn mark(word: &str) -> Result<Mark, String> {
 pub struct Serve {
     #[command(flatten)]
     pub listening: Listening,
-    /// Highest rate of one client
+    /// Maximum rate of one client
     #[arg(long, value_name = "RATE", default_value_t = Rate::from_bps(LIMITS.grant.rate_bps))]
     pub rate: Rate,
-    /// What all clients together are promised at most
+    /// Maximum rate granted to all clients together
     #[arg(long, value_name = "RATE", default_value_t = Rate::from_bps(LIMITS.all_bps))]
     pub total_rate: Rate,
-    /// Most bytes of one client's session
+    /// Maximum data of one client's session
     #[arg(long, value_name = "SIZE", default_value_t = Bytes::new(LIMITS.grant.bytes))]
     pub bytes: Bytes,
-    /// Longest session
+    /// Maximum duration of a session
     #[arg(long, value_name = "TIME", default_value_t = Span::from_millis(LIMITS.grant.duration_ms as u64))]
     pub duration: Span,
-    /// Most clients at a time
+    /// Maximum number of clients at a time
     #[arg(long, value_name = "N", default_value_t = LIMITS.clients, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub clients: u32,
-    /// Most sessions of one address at a time; with IPv6 the first 64 bits are an address
+    /// Maximum number of sessions per address at a time; for IPv6 per /64 prefix
     #[arg(long, value_name = "N", default_value_t = LIMITS.per_address, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub per_address: u32,
-    /// Writes the counters to this file each second, in Prometheus' text format
+    /// Write the counters to this file each second, in Prometheus text format
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]
 pub struct Send {
-    /// What is sent; - is standard input
+    /// File to send; - reads standard input
     #[arg(value_name = "FILE")]
     pub file: PathBuf,
-    /// Where `packetscale live receive` runs, as in example.org or [2001:db8::1]:7470
+    /// Address of `packetscale live receive`, as in example.org or [2001:db8::1]:7470
     #[arg(value_name = "HOST")]
     pub host: String,
-    /// Sends in the clear: whoever is on the path can read it. There is no other way; run it inside a tunnel where that
-    /// matters
+    /// Required: transfers are not encrypted, and anyone on the path can read them
     #[arg(long)]
     pub clear: bool,
     /// The receiver's key file; the key of the lowest id is used
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
-    /// Its name at the receiver [default: the file's; stdin]
+    /// Name at the receiver [default: the file's; stdin]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
     /// Congestion controller, as `packetscale list controllers` names it
@@ -144,30 +143,30 @@ pub struct Send {
     /// Largest IP packet
     #[arg(long, value_name = "SIZE", default_value = PACKET, value_parser = quantity::packet)]
     pub packet: u16,
-    /// Prints one JSON object, and nothing else, on standard output
+    /// Print one JSON object on standard output, nothing else
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(clap::Args)]
 pub struct Receive {
-    /// Where files go. A file that is under way is called .NAME.part there
+    /// Directory for the files. An unfinished file is called .NAME.part
     #[arg(value_name = "DIR")]
     pub folder: PathBuf,
     #[command(flatten)]
     pub listening: Listening,
     #[command(flatten)]
     pub output: Output,
-    /// Highest rate of all clients together
+    /// Maximum rate of all clients together
     #[arg(long, value_name = "RATE", default_value_t = RECEIVE_RATE)]
     pub rate: Rate,
-    /// Most bytes of one client's session
+    /// Maximum data of one client's session
     #[arg(long, value_name = "SIZE", default_value_t = RECEIVE_BYTES)]
     pub bytes: Bytes,
-    /// Longest session
+    /// Maximum duration of a session
     #[arg(long, value_name = "TIME", default_value_t = RECEIVE_DURATION)]
     pub duration: Span,
-    /// Most clients at a time; each may take 17 MB of memory, and is promised its share of the rate
+    /// Maximum number of clients at a time; each may take 17 MB of memory, and is granted its share of the rate
     #[arg(long, value_name = "N", default_value_t = RECEIVE_CLIENTS, value_parser = clap::value_parser!(u32).range(1..=1024))]
     pub clients: u32,
 }

@@ -19,7 +19,7 @@ use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use harness::runner::Host;
 use std::path::PathBuf;
 
-/// Controls network traffic at the scale of single packets: experiments from scenario files.
+/// Control network traffic at the scale of single packets: experiments from scenario files
 #[derive(Parser)]
 #[command(name = "packetscale", version, long_version = env!("PACKETSCALE_VERSION"), max_term_width = 100, after_help = AFTER)]
 pub struct Arguments {
@@ -102,7 +102,7 @@ pub enum Command {
     #[cfg(target_os = "linux")]
     #[command(subcommand)]
     Live(live::Live),
-    /// Show what this machine can do, what it will skip, and why; time for a second which gaps it can make
+    /// Show what this machine can do, what it will skip, and why; measure for a second which gaps it can make
     Doctor {
         /// Print one JSON object on standard output, nothing else
         #[arg(long)]
@@ -123,7 +123,7 @@ pub enum Command {
     },
 }
 
-/// What may happen to output that is there.
+/// What may happen to earlier output.
 #[derive(clap::Args)]
 pub struct Output {
     // `--force` goes in 0.3.
@@ -134,7 +134,7 @@ pub struct Output {
 
 #[derive(clap::Args)]
 pub struct Report {
-    /// Folders that `packetscale run` wrote
+    /// Output folders of `packetscale run`
     #[arg(required = true, value_name = "DIR")]
     pub folders: Vec<PathBuf>,
     /// The page (.html), or a folder for it [default: DIR/report.html for one folder, out/report.html for several]
@@ -146,14 +146,14 @@ pub struct Report {
 #[cfg(feature = "kernel")]
 #[derive(Subcommand)]
 pub enum Fetched {
-    /// A Linux kernel of Debian's, without installing it
+    /// Download a Debian kernel, without installing it
     Kernel {
         /// Its version, as in 6.12
         version: String,
     },
-    /// Lists the kernels that were fetched, and the machines that were made from them, with their sizes
+    /// List fetched kernels and the machines made from them, with their sizes
     List,
-    /// Removes machines that this build of the command has no use for; kernels stay
+    /// Remove machines that this build does not use; keep kernels
     Clean,
 }
 

@@ -1,4 +1,4 @@
-//! The arguments of what writes something to begin with.
+//! The arguments of `packetscale new`.
 
 use crate::args::Output;
 
@@ -12,9 +12,9 @@ pub enum New {
 
 #[derive(clap::Args)]
 pub struct NewController {
-    /// Name of the controller, and of the folder that is written
+    /// Name of the controller, and of its folder
     pub name: String,
-    /// What it is written in
+    /// Programming language
     #[arg(long, value_enum, default_value_t = Language::C)]
     pub language: Language,
 }
@@ -32,7 +32,7 @@ pub enum Language {
 
 #[derive(clap::Args)]
 pub struct NewScenario {
-    /// Name of the scenario: NAME.toml is written, in a folder if NAME says so
+    /// Name of the scenario, written to NAME.toml; NAME may contain a folder
     #[arg(default_value = "scenario")]
     pub name: String,
     #[command(flatten)]

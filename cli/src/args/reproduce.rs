@@ -8,25 +8,24 @@ pub struct Reproduce {
     /// A paper or one of its figures, as `packetscale list papers` names them, or a path [default: all papers]
     #[arg(value_name = "PAPER[/FIGURE]", conflicts_with_all = ["all", "scoreboard"])]
     pub what: Option<String>,
-    /// The short form: fewer and shorter runs
+    /// Make fewer and shorter runs
     #[arg(long, conflicts_with_all = ["all", "store", "scoreboard"])]
     pub quick: bool,
-    /// Runs all papers and stores the outcomes; leaves out figures whose outcomes stand, since neither they nor the code
-    /// that decides what they find has changed
+    /// Run all papers and store the outcomes; skip figures that are up to date
     #[arg(long, conflicts_with = "scoreboard")]
     pub all: bool,
-    /// File of outcomes: the lines of the figures that are run are replaced [default with --all and --scoreboard:
+    /// File of outcomes; figures that run replace their lines in it [default with --all and --scoreboard:
     /// papers/outcomes.ndjson]
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
-    /// Repeats the figures: adds this to the seed of every run, and stores what is found beside the outcomes, for the
-    /// scoreboard [default of --store: papers/repeated.ndjson]
+    /// Repeat the figures with this added to every seed, and store what they find next to the outcomes, for the scoreboard
+    /// [default of --store: papers/repeated.ndjson]
     #[arg(long, value_name = "NUMBER", conflicts_with_all = ["quick", "scoreboard", "explain"], value_parser = clap::value_parser!(u64).range(1..))]
     pub reseed: Option<u64>,
-    /// Prints the page of the stored outcomes, and runs nothing
+    /// Print the page of the stored outcomes; run nothing
     #[arg(long)]
     pub scoreboard: bool,
-    /// Runs the figures that name a run for why ours differs, and says of each miss whether that run shows it
+    /// Re-run known explanations of misses and check them
     #[arg(long, conflicts_with_all = ["all", "store", "scoreboard", "json"])]
     pub explain: bool,
     /// Folder for the pages and data
@@ -34,10 +33,10 @@ pub struct Reproduce {
     pub out: PathBuf,
     #[command(flatten)]
     pub output: Output,
-    /// Prints one JSON object, and nothing else, on standard output
+    /// Print one JSON object on standard output, nothing else
     #[arg(long)]
     pub json: bool,
-    /// Runs at the same time; the results do not depend on it [default: one per core]
+    /// Number of parallel runs; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
 }

@@ -16,10 +16,10 @@ pub enum Clock {
 pub struct Run {
     /// The scenario, a TOML file
     pub file: PathBuf,
-    /// Where it runs
+    /// Host to run on
     #[arg(long, value_name = "HOST")]
     pub on: Option<String>,
-    /// With --on live: where `packetscale live serve` runs, as in example.org or [2001:db8::1]:7470
+    /// With --on live: address of `packetscale live serve`, as in example.org or [2001:db8::1]:7470
     #[cfg(target_os = "linux")]
     #[arg(long, value_name = "HOST[:PORT]")]
     pub to: Option<String>,
@@ -37,47 +37,47 @@ pub struct Run {
     /// With --kernel: folder with its modules
     #[arg(long, value_name = "DIR", requires = "kernel")]
     pub modules: Option<PathBuf>,
-    /// Where results go [default: out/ and the scenario's name]
+    /// Folder for the results [default: out/ and the scenario's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Changes a key of the scenario, as in path.rate="10 Gbit/s" or flow.0.count=4
+    /// Change a key of the scenario, as in path.rate="10 Gbit/s" or flow.0.count=4
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Runs at the same time; the results do not depend on it [default: one per core]
+    /// Number of parallel runs; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
-    /// Prints one JSON object, and nothing else, on standard output
+    /// Print one JSON object on standard output, nothing else
     #[arg(long)]
     pub json: bool,
-    /// Prints the resolved scenario and runs nothing
+    /// Print the resolved scenario; run nothing
     #[arg(long)]
     pub print: bool,
-    /// Writes no report
+    /// Write no report
     #[arg(long)]
     pub no_page: bool,
     #[command(flatten)]
     pub output: Output,
-    /// Also writes every packet that leaves the measured link to this file, for traffic of kind "trace". The scenario
-    /// must plan exactly one run
+    /// Also write every packet that leaves the measured link to this file, for traffic of kind "trace". Needs a plan of one
+    /// run
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
-    /// Also writes a capture of the flows at their senders, pcapng, for Wireshark, tshark and tcptrace. A plan of several
-    /// runs needs {run} in the name, where the run's number goes
+    /// Also write a pcapng capture of the flows at their senders, for Wireshark, tshark and tcptrace. Use {run} in the name
+    /// when there are several runs
     #[arg(long, value_name = "FILE")]
     pub pcap: Option<PathBuf>,
-    /// Also writes a trace of flows and links, JSON, for ui.perfetto.dev: counters, and slices of recoveries, probe
-    /// streams and outages. {run} as with --pcap
+    /// Also write a JSON trace of flows and links for ui.perfetto.dev: counters, and slices of recoveries, probe streams and
+    /// outages. {run} as with --pcap
     #[arg(long, value_name = "FILE")]
     pub perfetto: Option<PathBuf>,
-    /// Also writes a folder of qlog files, one per flow, for qvis; with every packet if the scenario says
+    /// Also write a folder of qlog files for qvis, one per flow; with every packet if the scenario has
     /// record.packets = true. {run} as with --pcap
     #[arg(long, value_name = "DIR")]
     pub qlog: Option<PathBuf>,
-    /// Makes only this shard of the plan, into DIR/shards/K.ndjson; `packetscale sweep merge DIR` makes results of all. With
-    /// task/N the batch system says which: SLURM_ARRAY_TASK_ID or HQ_TASK_ID
+    /// Run only this shard of the plan, into DIR/shards/K.ndjson; `packetscale sweep merge DIR` merges all. With task/N the
+    /// batch system sets K: SLURM_ARRAY_TASK_ID or HQ_TASK_ID
     #[arg(long, value_name = "K/N", conflicts_with_all = ["print", "json", "trace", "pcap", "perfetto", "qlog"])]
     pub shard: Option<String>,
-    /// Takes runs that lie in this folder from there, and puts those that are made there
+    /// Cache finished runs in this folder, and reuse those that are there
     #[arg(long, value_name = "DIR")]
     pub cache: Option<PathBuf>,
 }

@@ -8,36 +8,36 @@ use std::path::PathBuf;
 
 #[derive(Subcommand)]
 pub enum Tcp {
-    /// Registers the congestion control, for every program of this machine: Rapid, or that of a FILE
+    /// Register the congestion control for every program of this machine: Rapid, or that of FILE
     Load(Load),
-    /// Removes the congestion control, and restores the settings that loading changed
+    /// Remove the congestion control and restore the settings that loading changed
     Unload {
         #[command(flatten)]
         named: Named,
-        /// Lets the connections end first; there are no new ones meanwhile
+        /// Let connections end first; accept no new ones meanwhile
         #[arg(long)]
         drain: bool,
         /// With --drain: wait for at most this time; then CUBIC takes over what is left, and the exit code is 3
         #[arg(long, value_name = "TIME", requires = "drain", value_parser = quantity::seconds)]
         timeout: Option<Span>,
     },
-    /// Switches Rapid off: CUBIC takes over every connection at its next acknowledgment, and new ones. Nothing is unloaded
+    /// Hand all connections to CUBIC without unloading
     Off(Named),
-    /// Switches Rapid on again, for new connections
+    /// Use Rapid again, for new connections
     On(Named),
-    /// Shows the totals since the load, and every connection with its measurements and state
+    /// Show the totals since the load, and every connection with its measurements and state
     Status {
         #[command(flatten)]
         named: Named,
-        /// Also the latest connections that CUBIC has taken over and that have ended
+        /// Also show the latest connections that CUBIC has taken over and that have ended
         #[arg(long)]
         all: bool,
-        /// Prints the totals, and nothing else, in Prometheus's text format
+        /// Print only the totals, in Prometheus text format
         #[arg(long, conflicts_with_all = ["json", "all"])]
         prometheus: bool,
     },
-    /// Shows the same, updated continuously: q ends it, arrows choose a connection, Enter opens it, s sorts. Without a
-    /// terminal it prints what status prints, again and again
+    /// Show the same, updated continuously: q quits, arrows choose a connection, Enter opens it, s sorts. Without a terminal,
+    /// print what status prints at each update
     Top {
         #[command(flatten)]
         named: Named,
@@ -45,7 +45,7 @@ pub enum Tcp {
         #[arg(long, value_name = "TIME", default_value = "1 s", value_parser = quantity::interval)]
         every: Span,
     },
-    /// Prints each connection that CUBIC has taken over, with the reason: the latest, then each new one, until Ctrl-C
+    /// Print each connection that CUBIC has taken over, with the reason: the latest, then each new one, until Ctrl-C
     Events {
         #[command(flatten)]
         named: Named,
@@ -54,11 +54,11 @@ pub enum Tcp {
         #[arg(long, alias = "seconds", value_name = "TIME", value_parser = quantity::seconds)]
         duration: Option<Span>,
     },
-    /// Writes each probe stream to a CSV file, packet by packet, until Ctrl-C
+    /// Write each probe stream to a CSV file, packet by packet, until Ctrl-C
     Log {
         #[command(flatten)]
         named: Named,
-        /// The file
+        /// Output file
         #[arg(short, value_name = "FILE")]
         output: PathBuf,
         // `--seconds` goes in 0.3.
@@ -73,57 +73,55 @@ pub struct Named {
     /// Name of the congestion control
     #[arg(long, value_name = "NAME", default_value = "rapid")]
     pub name: String,
-    /// Prints one JSON object, and nothing else, on standard output
+    /// Print one JSON object on standard output, nothing else
     #[arg(long)]
     pub json: bool,
 }
 
 #[derive(Args)]
 pub struct Load {
-    /// A compiled eBPF program of somebody else's with one tcp_congestion_ops (FILE.bpf.o): it is checked, tried beside CUBIC
-    /// and registered. The options below that are Rapid's do not go with it
+    /// A compiled eBPF program with one tcp_congestion_ops (FILE.bpf.o), to check, try against CUBIC and register. Rapid's own
+    /// options do not apply to it
     #[arg(value_name = "FILE", conflicts_with_all = RAPIDS)]
     pub file: Option<PathBuf>,
     /// Name of the congestion control [default: rapid, or what the file says]
     #[arg(long, value_name = "NAME")]
     pub name: Option<String>,
-    /// Prints one JSON object, and nothing else, on standard output
+    /// Print one JSON object on standard output, nothing else
     #[arg(long)]
     pub json: bool,
-    /// The method that reads probe streams
+    /// Method that reads probe streams
     #[arg(long, value_name = "PRESET", default_value = "default")]
     pub preset: Preset,
-    /// Most connections that Rapid steers at a time; CUBIC steers the others. Each takes about 184 kB of kernel memory,
-    /// more with a wider --window
+    /// Maximum number of connections under Rapid at a time; CUBIC controls the others. Each takes about 184 kB of kernel
+    /// memory, more with a larger --window
     #[arg(long, value_name = "N", default_value_t = 256)]
     pub flows: u32,
-    /// Most of these of one user, from 1 to all of them; root may have all [default: half of them]
+    /// Maximum connections per user (root: no limit) [default: half of --flows]
     #[arg(long, value_name = "N")]
     pub flows_per_user: Option<u32>,
-    /// Most packets in flight of a connection, from 10 to 57344: it sends at most this number per round trip. Above 3584, a
-    /// connection takes more kernel memory: 0.3 MB to 7168, 0.6 to 14336, 1.1 to 28672, 2.1 to 57344
-    #[arg(long, value_name = "PACKETS", default_value_t = Options::default().window)]
+    /// Maximum packets in flight of a connection, from 10 to 57344: its limit per round trip. Above 3584, a connection takes
+    /// more kernel memory: 0.3 MB to 7168, 0.6 to 14336, 1.1 to 28672, 2.1 to 57344
+    #[arg(long, value_name = "N", default_value_t = Options::default().window)]
     pub window: u32,
-    /// Takes the place of what is loaded under this name: new connections use it, those that there are keep the old
-    /// version until they end. Devices that were prepared stay so
+    /// Replace the loaded version. Existing connections keep the old one until they close; device settings stay
     #[arg(long)]
     pub replace: bool,
-    /// Waits in a loop for up to this time of each gap: better gaps, but a busy processor
+    /// Busy-wait for up to this time of each gap: better gaps, but a busy processor
     #[arg(long, value_name = "TIME", default_value_t = Span::ZERO, value_parser = quantity::microseconds)]
     pub spin: Span,
-    /// Competes with flows that fill the queue, by filling it too (preset default)
+    /// Compete with queue-filling flows by filling the queue too (preset default)
     #[arg(long)]
     pub competitive: bool,
-    /// Offers arrival times only in SYNs of connections that begin with Rapid: then it cannot be set after connecting,
-    /// and no server can use it to send to this machine
+    /// Offer arrival times only in SYNs of connections that begin with Rapid: it cannot be set after connecting, and no server
+    /// can use it to send to this machine
     #[arg(long)]
     pub no_volunteer: bool,
-    /// Lets up to this number of packets leave at a time where gaps or round trips are short, from 1 to 7: one timer for
-    /// all. 4 for 1 Gbit/s at 1500 B, 7 for 10 Gbit/s at 9000 B
-    #[arg(long, value_name = "PACKETS", default_value_t = Options::default().together)]
+    /// Send groups of up to N packets, from 1 to 7, on fast or short paths: one timer per group. 4 for 1 Gbit/s at 1500 B, 7 for 10 Gbit/s at 9000 B
+    #[arg(long, value_name = "N", default_value_t = Options::default().together)]
     pub together: u16,
-    /// Makes this device send packets one by one, or by as many as --together says (gso_max_segs, for all its flows), and
-    /// records arrivals at it
+    /// Send packets on this device one by one, or in groups of --together (gso_max_segs, for all its flows), and record
+    /// arrivals at it
     #[arg(long, value_name = "DEVICE")]
     pub device: Vec<String>,
 }

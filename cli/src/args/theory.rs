@@ -27,7 +27,7 @@ pub enum Theory {
 pub struct Asked<Q: Args> {
     #[command(flatten)]
     pub question: Q,
-    /// Prints one JSON object, and nothing else, on standard output
+    /// Print one JSON object on standard output, nothing else
     #[arg(long)]
     pub json: bool,
 }

@@ -197,7 +197,7 @@ impl Taken {
         self.hasher.update_reader(WhileWanted(&self.file, waits))?;
         self.bytes = self.file.metadata()?.len();
         if self.hasher.count() != self.bytes {
-            return Err(io::Error::other("somebody else writes it"));
+            return Err(io::Error::other("another process is writing the file"));
         }
         Ok(self)
     }
