@@ -55,7 +55,7 @@ fn what_is_not_there_is_refused() {
     refused(&["vegas", "--against", "cubik"], "--against cubik");
     refused(&["cubic", "--against", "cubic"], "--against: found cubic, which is attacked itself");
     refused(&["vegas", "--figure", "speed"], "completion");
-    refused(&["vegas", "--on", "moon"], "--on: found \"moon\"");
-    refused(&["vegas", "--budget", "ten"], "20 min");
+    refused(&["vegas", "--on", "moon"], "invalid value 'moon' for '--on <HOST>'");
+    refused(&["vegas", "--budget", "ten"], "found \"ten\" (not a number with a unit); expected a time");
     refused(&["vegas", "--budget", "1 min", "--evaluations", "9"], "cannot be used with");
 }
