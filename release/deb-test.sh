@@ -22,12 +22,12 @@ cp "$package" "$root/tmp/it.deb"
 inside apt-get install -y -qq /tmp/it.deb >"$work/log" 2>&1 || fail "it does not install: $(cat "$work/log")"
 inside dpkg --verify packetscale | grep -v '^??5?????? *c' && fail "files differ from those of the package"
 inside packetscale --version
-inside sh -c 'cd /tmp && packetscale init mine.toml >/dev/null && packetscale run mine.toml --out out >/dev/null \
+inside sh -c 'cd /tmp && packetscale new scenario mine.toml >/dev/null && packetscale run mine.toml --out out >/dev/null \
     --set "run.duration=\"2 s\"" --set "run.warmup=\"1 s\"" --set run.replications=1' || code=$?
 # An expectation may be missed in a run that short; what is wrong or impossible has other codes.
 [ "${code:-0}" -le 1 ] || fail "the command ended with ${code}"
 [ -s "$root/tmp/out/runs.csv" ] || fail "the run has left no runs.csv"
-for page in packetscale packetscale-run packetscale-serve packetscale-theory-tdqm; do
+for page in packetscale packetscale-run packetscale-live-serve packetscale-theory-tdqm; do
     [ -e "$root/usr/share/man/man1/$page.1.gz" ] || fail "no page $page(1)"
 done
 inside apt-get purge -y -qq packetscale >"$work/log" 2>&1 || fail "it does not purge: $(cat "$work/log")"

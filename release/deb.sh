@@ -33,8 +33,9 @@ mkdir -p "$root/usr/share/bash-completion/completions" "$root/usr/share/zsh/vend
 # The units are there and not enabled. That of `tcp` is for a command built with the kernel.
 for unit in "$top"/linux/systemd/*.service "$top"/live/systemd/*.service; do
     name=$(basename "$unit")
-    subcommand=${name#packetscale-}
-    "$binary" "${subcommand%.service}" --help >/dev/null 2>&1 || continue
+    subcommand=$(sed -n 's,^ExecStart=/usr/local/bin/packetscale \([a-z ]*\).*,\1,p' "$unit")
+    # shellcheck disable=SC2086  # one or two words
+    "$binary" $subcommand --help >/dev/null 2>&1 || continue
     mkdir -p "$root/usr/lib/systemd/system"
     sed 's,/usr/local/bin/packetscale,/usr/bin/packetscale,' "$unit" >"$root/usr/lib/systemd/system/$name"
 done

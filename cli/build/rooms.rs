@@ -17,7 +17,7 @@ pub const JUDGES: &[&str] =
 pub const DOES: &[(&str, &[&str])] = &[
     ("compute", &["studies/src/analysis", "models/src/theory", "models/src/units"]),
     ("simulate", &["harness", "simulator"]),
-    ("probe", &["harness", "simulator", "cli/src/estimate"]),
+    ("probe", &["harness", "simulator", "cli/src/probing.rs"]),
 ];
 
 /// Returns these rooms and those that they depend on. What is no crate, such as a single source, stands for itself.

@@ -1,8 +1,11 @@
-//! `packetscale attack`: the paths on which a controller does worst, for the terminal.
+//! `packetscale judge attack`: the paths on which a controller does worst, for the terminal.
 
-use crate::args::Attack as Arguments;
+use crate::args::judge::Attack as Arguments;
+use crate::outcome::Failure;
+use crate::output::say;
+use crate::program::PROGRAM;
 use crate::terminal::{self, Searching};
-use crate::{Failure, PROGRAM, brought, run, say};
+use crate::{brought, hosts};
 use experiment::results::to_lines;
 use harness::runner::Host;
 use serde_json::json;
@@ -17,8 +20,8 @@ const USUAL_REFERENCE: &str = "cubic";
 const USUAL_BUDGET: Duration = Duration::from_secs(600);
 
 pub fn attack(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
-    let host = *hosts.first().ok_or_else(|| Failure::Machine("there is no host to run on".to_string()))?;
-    let on = arguments.on.as_ref().map(|name| run::named(name, hosts)).transpose()?;
+    let host = hosts::first(hosts)?;
+    let on = arguments.on.as_ref().map(|name| hosts::chosen(Some(name), hosts)).transpose()?;
     let controller = named(&arguments.controller)?;
     let against = against(&controller, arguments.against.as_deref())?;
     let figure = Figure::ALL.into_iter().find(|figure| figure.name() == arguments.figure);

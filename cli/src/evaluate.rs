@@ -1,8 +1,11 @@
-//! `packetscale evaluate`: the questions of RFC 9743 to a controller, and their answers for the terminal.
+//! `packetscale judge evaluate`: the questions of RFC 9743 to a controller, and their answers for the terminal.
 
-use crate::args::Evaluate as Arguments;
+use crate::args::judge::Evaluate as Arguments;
+use crate::brought;
+use crate::outcome::Failure;
+use crate::output::say;
+use crate::program::PROGRAM;
 use crate::terminal::Terminal;
-use crate::{Failure, PROGRAM, brought, say};
 use experiment::results::evaluation::{Evaluation, Question};
 use experiment::results::to_lines;
 use harness::runner::{Host, Runner};
@@ -15,7 +18,7 @@ pub fn evaluate(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     let controller = brought::written(&arguments.controller);
     let asked = Asked { controller: &controller, only: arguments.only.as_deref(), quick: arguments.quick };
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out/evaluate").join(asked.folder_name()));
-    let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
+    let (jobs, replace, progress) = (arguments.jobs, arguments.output.replace, &Terminal::new(arguments.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let evaluation = asked.answer(&runner, &folder)?;
     if arguments.json {

@@ -1,13 +1,35 @@
 //! The hosts that the command knows.
 
-use crate::virtual_time;
+use crate::outcome::Failure;
+use crate::{kernels, renamed};
 use harness::runner::Host;
 use simulator::Simulator;
 
 /// Every host of this build, in the order in which they are listed. Where nothing says where, the first one runs it.
 pub fn hosts() -> Vec<&'static dyn Host> {
     let known: [&'static dyn Host; 2] = [&Simulator, &KERNEL];
-    known.into_iter().chain(live()).chain(virtual_time::hosts()).collect()
+    known.into_iter().chain(live()).chain(kernels::hosts()).collect()
+}
+
+/// The host where runs are made if nothing says where.
+pub fn first<'a>(hosts: &[&'a dyn Host]) -> Result<&'a dyn Host, Failure> {
+    hosts.first().copied().ok_or_else(|| Failure::Machine("there is no host to run on".to_string()))
+}
+
+/// The host that `--on` asks for, or the first.
+pub fn chosen<'a>(on: Option<&str>, hosts: &[&'a dyn Host]) -> Result<&'a dyn Host, Failure> {
+    let Some(on) = on else { return first(hosts) };
+    let host = named(on, hosts)?;
+    if host.word() != on {
+        renamed::note(&format!("--on {on}"), &format!("--on {}", host.word()));
+    }
+    Ok(host)
+}
+
+/// The host of this word or name.
+pub fn named<'a>(name: &str, hosts: &[&'a dyn Host]) -> Result<&'a dyn Host, Failure> {
+    let host = hosts.iter().find(|host| [host.word(), host.name()].contains(&name));
+    host.copied().ok_or_else(|| Failure::Input(format!("--on: found \"{name}\"; expected a host")))
 }
 
 #[cfg(target_os = "linux")]
@@ -23,7 +45,7 @@ fn live() -> Option<&'static dyn Host> {
 }
 
 #[cfg(feature = "kernel")]
-static KERNEL: linux::lab::Lab = linux::lab::Lab { alone: virtual_time::ALONE };
+static KERNEL: linux::lab::Lab = linux::lab::Lab { alone: kernels::ALONE };
 
 #[cfg(not(feature = "kernel"))]
 static KERNEL: without_kernel::Kernel = without_kernel::Kernel;
@@ -42,6 +64,10 @@ mod without_kernel {
     impl Host for Kernel {
         fn name(&self) -> &'static str {
             "kernel"
+        }
+
+        fn word(&self) -> &'static str {
+            "linux"
         }
 
         fn summary(&self) -> &'static str {

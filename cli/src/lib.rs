@@ -6,24 +6,36 @@
 mod args;
 mod attack;
 mod brought;
+mod completions;
 mod create;
 mod doctor;
 mod estimate;
 mod evaluate;
+#[cfg(feature = "kernel")]
+mod fetch;
+mod finished;
 mod hosts;
-mod init;
+mod kernels;
 mod list;
 #[cfg(target_os = "linux")]
 mod listening;
 mod man;
 mod matrix;
-mod new;
+mod new_controller;
+mod new_scenario;
+mod outcome;
+mod output;
+#[cfg(target_os = "linux")]
+mod peer;
 mod place;
 #[cfg(target_os = "linux")]
 mod probe;
+mod probing;
+mod program;
 #[cfg(target_os = "linux")]
 mod receive;
 mod recordings;
+mod renamed;
 mod report;
 mod reproduce;
 mod run;
@@ -31,7 +43,6 @@ mod run;
 mod send;
 #[cfg(target_os = "linux")]
 mod serve;
-mod submit;
 mod sweep;
 mod task;
 #[cfg(feature = "kernel")]
@@ -39,58 +50,25 @@ mod tcp;
 mod terminal;
 mod theory;
 mod trace;
-mod virtual_time;
 
 pub use brought::written as controller_written;
 pub use hosts::hosts;
+pub use program::PROGRAM;
 pub use report::page_of;
 pub use reproduce::{Chosen, chosen, outcome, read, write_page};
 
-use args::{Arguments, Command, New};
+use args::judge::Judge;
+use args::new::New;
+use args::sweep::Sweep;
+use args::{Arguments, Command};
 use clap::FromArgMatches;
 use experiment::scenario::visible;
-use harness::runner::{Host, Program, Refusal};
+use harness::runner::Host;
+use outcome::Failure;
+use output::say;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
-
-/// This program, as results and finished runs know it.
-pub static PROGRAM: Program = Program::new(env!("CARGO_PKG_VERSION"), option_env!("PACKETSCALE_COMMIT"));
-
-/// Why the command ends with something else than 0.
-enum Failure {
-    /// An expectation was missed; the table has said which. Exit code 1.
-    Missed,
-    /// The input is wrong. Exit code 2, which is also clap's for wrong arguments.
-    Input(String),
-    /// This machine cannot do it. Exit code 3.
-    Machine(String),
-}
-
-impl From<Refusal> for Failure {
-    fn from(refusal: Refusal) -> Failure {
-        match refusal {
-            Refusal::Input(message) => Failure::Input(message),
-            Refusal::Unfit(unfit) => Failure::Input(unfit.to_string()),
-            Refusal::Machine(message) => Failure::Machine(message),
-        }
-    }
-}
-
-impl From<harness::runner::Error> for Failure {
-    fn from(error: harness::runner::Error) -> Failure {
-        match error {
-            harness::runner::Error::Refused(refusal) => refusal.into(),
-            harness::runner::Error::Unwritable { folder, error } => run::unwritable(&folder, &error),
-            apart @ (harness::runner::Error::Apart { .. } | harness::runner::Error::Missing { .. }) => {
-                Failure::Input(apart.to_string())
-            }
-            occupied @ harness::runner::Error::Occupied { .. } => Failure::Input(format!(
-                "{occupied}; name another folder with --out, or replace what is there with --replace"
-            )),
-        }
-    }
-}
 
 /// The command with these words, the first of which is its own name, on these hosts. The first host is the one where
 /// runs are made if nothing says where.
@@ -100,6 +78,7 @@ pub fn main_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>)
 
 /// As [`main_with`], for callers that end their process themselves: returns the exit code.
 pub fn code_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>) -> u8 {
+    let words = renamed::current(words.into_iter().collect());
     let parsed = args::command(hosts).try_get_matches_from(words).and_then(|found| Arguments::from_arg_matches(&found));
     let done = match parsed {
         Ok(arguments) => perform(arguments.command, hosts),
@@ -126,66 +105,44 @@ fn print(refused: &clap::Error) {
 }
 
 fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
-    let first = || hosts.first().copied().ok_or_else(|| Failure::Machine("there is no host to run on".to_string()));
+    let first = || hosts::first(hosts);
     match command {
         Command::Run(arguments) => run::run(&arguments, hosts),
-        Command::Plan(arguments) => sweep::plan(&arguments, hosts),
-        Command::Merge(arguments) => sweep::merge(&arguments, hosts),
-        Command::Submit(arguments) => submit::submit(&arguments, hosts),
+        Command::Sweep(Sweep::Plan(arguments)) => sweep::plan::plan(&arguments, hosts),
+        Command::Sweep(Sweep::Merge(arguments)) => sweep::merge::merge(&arguments, hosts),
+        Command::Sweep(Sweep::Submit(arguments)) => sweep::submit::submit(&arguments, hosts),
+        Command::New(New::Scenario(arguments)) => new_scenario::scenario(&arguments),
+        Command::New(New::Controller(arguments)) => new_controller::controller(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, first()?),
-        Command::Evaluate(arguments) => evaluate::evaluate(&arguments, first()?),
-        Command::Attack(arguments) => attack::attack(&arguments, hosts),
-        Command::Init(arguments) => init::init(&arguments),
-        Command::New(New::Controller(arguments)) => new::controller(&arguments),
-        Command::List { what, files, json } => list::list(what, &files, json).and_then(|text| say(&text)),
+        Command::Judge(Judge::Evaluate(arguments)) => evaluate::evaluate(&arguments, first()?),
+        Command::Judge(Judge::Matrix(arguments)) => matrix::matrix(&arguments, first()?),
+        Command::Judge(Judge::Attack(arguments)) => attack::attack(&arguments, hosts),
         Command::Report(arguments) => report::report(&arguments),
-        Command::Matrix(arguments) => matrix::matrix(&arguments, first()?),
+        Command::List { what, files, json } => list::list(what, &files, json).and_then(|text| say(&text)),
         Command::Theory(question) => theory::answer(&question),
         #[cfg(feature = "kernel")]
         Command::Tcp(command) => tcp::tcp(&command),
         #[cfg(feature = "kernel")]
-        Command::Fetch { what } => virtual_time::fetch(&what),
+        Command::Fetch { what } => fetch::fetch(&what),
         #[cfg(feature = "kernel")]
-        Command::Guest => virtual_time::guest(),
+        Command::Guest => fetch::guest(),
         Command::Estimate(arguments) => estimate::estimate(&arguments),
         #[cfg(target_os = "linux")]
-        Command::Serve(arguments) => serve::serve(&arguments),
-        #[cfg(target_os = "linux")]
-        Command::Probe(arguments) => probe::probe(&arguments),
-        #[cfg(target_os = "linux")]
-        Command::Send(arguments) => send::send(&arguments),
-        #[cfg(target_os = "linux")]
-        Command::Receive(arguments) => receive::receive(&arguments),
+        Command::Live(command) => live(&command),
         Command::Doctor { json } => say(&doctor::doctor(hosts, json)),
-        Command::Completions { shell } => say(&completions(shell, hosts)),
+        Command::Completions { shell } => completions::completions(shell, hosts),
         Command::Man { pages: None } => man::page(hosts).and_then(|page| say(&page)),
         Command::Man { pages: Some(folder) } => man::pages(hosts, &folder),
     }
 }
 
-/// Prints on standard output. A reader that has gone away (`packetscale list queues | head -1`) is no mistake.
-fn say(text: &str) -> Result<(), Failure> {
-    heard(text).map(|_| ())
-}
-
-/// The same, and returns whether there is still a reader.
-fn heard(text: &str) -> Result<bool, Failure> {
-    let mut out = std::io::stdout().lock();
-    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => Ok(true),
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
-        Err(error) => Err(Failure::Machine(format!("standard output cannot be written: {error}"))),
-    }
-}
-
-/// Bytes as digits.
 #[cfg(target_os = "linux")]
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-fn completions(shell: clap_complete::Shell, hosts: &[&dyn Host]) -> String {
-    let mut script = Vec::new();
-    clap_complete::generate(shell, &mut args::command(hosts), "packetscale", &mut script);
-    String::from_utf8_lossy(&script).into_owned()
+fn live(command: &args::live::Live) -> Result<(), Failure> {
+    use args::live::Live;
+    match command {
+        Live::Probe(arguments) => probe::probe(arguments),
+        Live::Serve(arguments) => serve::serve(arguments),
+        Live::Send(arguments) => send::send(arguments),
+        Live::Receive(arguments) => receive::receive(arguments),
+    }
 }

@@ -1,7 +1,7 @@
 //! Lists the names that scenarios and methods can use, the papers, and examples of scenarios: for people, or as JSON.
 
-use crate::Failure;
 use crate::args::Listed;
+use crate::outcome::Failure;
 use packetscale_models::settings::Parameters;
 use serde::Serialize;
 use std::path::PathBuf;
@@ -77,7 +77,7 @@ pub fn list(what: Listed, files: &[PathBuf], json: bool) -> Result<String, Failu
     let width = if matches!(what, Listed::Papers | Listed::Scenarios) { LONG_NAMES } else { NAMES };
     let lines: String = entries.iter().map(|entry| shown(entry, width)).collect();
     let where_they_are =
-        "In the folder scenarios/ of packetscale\u{2019}s source. For one of your own: packetscale init\n";
+        "In the folder scenarios/ of packetscale\u{2019}s source. For one of your own: packetscale new scenario\n";
     Ok(if matches!(what, Listed::Scenarios) { lines + where_they_are } else { lines })
 }
 

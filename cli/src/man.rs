@@ -1,7 +1,7 @@
 //! Pages of the manual, from the arguments' own texts.
 
 use crate::args::{self, Arguments};
-use crate::{Failure, run};
+use crate::outcome::{Failure, unwritable};
 use clap::CommandFactory;
 use harness::runner::Host;
 use std::io::Write;
@@ -10,7 +10,7 @@ use std::path::Path;
 /// Writes a page for the command and one for each of its subcommands: `packetscale-run.1`. A page of that name is replaced.
 pub fn pages(hosts: &[&dyn Host], folder: &Path) -> Result<(), Failure> {
     let made = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(args::command(hosts), folder));
-    made.map_err(|error| run::unwritable(folder, &error))
+    made.map_err(|error| unwritable(folder, &error))
 }
 
 /// One page: the command, each of its subcommands in the order of its help, and what holds for all of them.

@@ -1,8 +1,11 @@
-//! `packetscale matrix`: all pairs of controllers, and their shares for the terminal.
+//! `packetscale judge matrix`: all pairs of controllers, and their shares for the terminal.
 
-use crate::args::Matrix as Arguments;
+use crate::args::judge::Matrix as Arguments;
+use crate::brought;
+use crate::outcome::Failure;
+use crate::output::say;
+use crate::program::PROGRAM;
 use crate::terminal::Terminal;
-use crate::{Failure, PROGRAM, brought, say};
 use experiment::results::matrix::{Matrix, Setting};
 use experiment::results::to_lines;
 use harness::runner::{Host, Runner};
@@ -13,7 +16,7 @@ use studies::matrix::Asked;
 pub fn matrix(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     let controllers: Vec<String> = arguments.controllers.iter().map(|word| brought::written(word)).collect();
     let asked = Asked { controllers: &controllers, only: &arguments.only, quick: arguments.quick };
-    let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
+    let (jobs, replace, progress) = (arguments.jobs, arguments.output.replace, &Terminal::new(arguments.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let matrix = asked.answer(&runner, &arguments.out)?;
     if arguments.json {

@@ -1,7 +1,7 @@
 //! Where `packetscale run` may write a file that is not of its results: `--trace`, `--pcap`, `--perfetto`, `--qlog`.
 
-use crate::Failure;
-use crate::args::Run as Arguments;
+use crate::args::run::Run as Arguments;
+use crate::outcome::Failure;
 use experiment::scenario::Experiment;
 use std::path::Path;
 use std::{fs, io};
@@ -38,7 +38,7 @@ pub fn may_write(
     if !is_own(file) {
         return refuse("which is something else", "a new name");
     }
-    if !arguments.replace {
+    if !arguments.output.replace {
         return refuse("which is there", "a new name, or --replace");
     }
     Ok(())

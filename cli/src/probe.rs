@@ -1,76 +1,24 @@
-//! `packetscale probe`: how much of the path to a server, or from it, is free.
+//! `packetscale live probe`: how much of the path to a server, or from it, is free.
 
+use crate::args::live::Probe;
 use crate::create::{create, taken};
-use crate::listening::keys;
-use crate::{Failure, say};
-use live::pace::Gaps;
-use live::probe::{Answer, Found, Plan, ProbeError, Question, Row, answering, probe as ask, scenario};
-use live::socket::Mark;
-use live::wire::{Keys, PORT};
+use crate::outcome::Failure;
+use crate::output::say;
+use crate::peer::{address, keys};
+use live::probe::{Answer, Found, Plan, ProbeError, Question, Row, probe as ask, scenario};
 use packetscale_models::units::{Bytes, Rate};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{IsTerminal, Write};
-use std::net::{SocketAddr, ToSocketAddrs};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-#[derive(clap::Args)]
-pub struct Probe {
-    /// Where `packetscale serve` runs, as in example.org or [2001:db8::1]:7470
-    #[arg(value_name = "HOST")]
-    host: String,
-    /// Asks about the path from the server to here
-    #[arg(long)]
-    reverse: bool,
-    /// The server's key file; the key of the lowest id is used
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
-    /// The most that all streams together may send
-    #[arg(long, value_name = "BYTES", default_value_t = Question::BUDGET)]
-    bytes: Bytes,
-    /// The fastest stream
-    #[arg(long, value_name = "RATE", default_value_t = Question::FASTEST)]
-    rate: Rate,
-    /// Largest IP packet, in bytes
-    #[arg(long, value_name = "N", default_value_t = Question::PACKET, value_parser = clap::value_parser!(u16).range(1280..=9000))]
-    packet: u16,
-    /// How this machine makes gaps: "busy" sleeps and spins, "timer" only sleeps
-    #[arg(long, value_name = "WAY", default_value = Gaps::Busy.name(), value_parser = gaps)]
-    gaps: Gaps,
-    /// Mark of the streams that leave here, as congestion control that reads marks would set it
-    #[arg(long, value_name = "MARK", default_value = "none", value_parser = mark)]
-    mark: Mark,
-    /// Writes a scenario with this machine, the far end and the path as far as they were learnt, for `packetscale run`
-    #[arg(long, value_name = "FILE")]
-    as_scenario: Option<PathBuf>,
-    /// Writes the gaps of all streams that could be used, for `packetscale estimate`
-    #[arg(long, value_name = "FILE")]
-    save: Option<PathBuf>,
-    /// Overwrites files of these names
-    #[arg(long)]
-    force: bool,
-    /// Prints one JSON object, and nothing else, on standard output
-    #[arg(long)]
-    json: bool,
-}
-
-fn gaps(word: &str) -> Result<Gaps, String> {
-    Gaps::ALL.into_iter().find(|gaps| gaps.name() == word).ok_or_else(|| "expected busy or timer".to_string())
-}
-
-fn mark(word: &str) -> Result<Mark, String> {
-    let marks = [("none", Mark::None), ("ect0", Mark::Ect0), ("ect1", Mark::Ect1)];
-    let found = marks.into_iter().find(|(name, _)| *name == word);
-    found.map(|(_, mark)| mark).ok_or_else(|| "expected none, ect0 or ect1".to_string())
-}
 
 pub fn probe(arguments: &Probe) -> Result<(), Failure> {
     // Before anything is sent.
     let mut files = arguments.save.iter().chain(&arguments.as_scenario);
-    if let Some(file) = files.find(|file| !arguments.force && file.symlink_metadata().is_ok()) {
+    if let Some(file) = files.find(|file| !arguments.output.replace && file.symlink_metadata().is_ok()) {
         return Err(taken(file));
     }
     let keys = keys(arguments.key.as_deref())?;
@@ -101,7 +49,7 @@ pub fn probe(arguments: &Probe) -> Result<(), Failure> {
     }
     let answer = answer.map_err(|error: ProbeError| Failure::Machine(format!("{}: {error}", arguments.host)))?;
     if let Some(file) = &arguments.save {
-        save(create(file, arguments.force)?, &answer.rows).map_err(|error| unwritten(file, &error))?;
+        save(create(file, arguments.output.replace)?, &answer.rows).map_err(|error| unwritten(file, &error))?;
     }
     say(&if arguments.json { format!("{}\n", object(&answer)) } else { text(&answer, arguments.reverse) })?;
     arguments.as_scenario.as_deref().map_or(Ok(()), |file| write_scenario(file, &answer, arguments))
@@ -111,11 +59,11 @@ pub fn probe(arguments: &Probe) -> Result<(), Failure> {
 fn write_scenario(file: &Path, answer: &Answer, arguments: &Probe) -> Result<(), Failure> {
     let way = if arguments.reverse { "from" } else { "to" };
     let Some(text) =
-        scenario(answer, &format!("What `packetscale probe` learnt of the path {way} {}.", arguments.host))
+        scenario(answer, &format!("What `packetscale live probe` learnt of the path {way} {}.", arguments.host))
     else {
         return Err(Failure::Machine(format!("{}: not written: what is free is not known", file.display())));
     };
-    create(file, arguments.force)?.write_all(text.as_bytes()).map_err(|error| unwritten(file, &error))
+    create(file, arguments.output.replace)?.write_all(text.as_bytes()).map_err(|error| unwritten(file, &error))
 }
 
 fn unwritten(file: &Path, error: &std::io::Error) -> Failure {
@@ -129,14 +77,6 @@ fn progress(streams: u32, sent: Bytes, plan: &Plan) {
         rounded(plan.lowest),
         rounded(plan.highest)
     );
-}
-
-/// The address of a host at which a server answers, or its first; without a port, the usual one.
-pub fn address(host: &str, keys: &Keys) -> Result<SocketAddr, Failure> {
-    let found = host.to_socket_addrs().or_else(|_| (host.trim_matches(['[', ']']), PORT).to_socket_addrs());
-    let all: Vec<SocketAddr> = found.map(Iterator::collect).unwrap_or_default();
-    let unknown = || Failure::Input(format!("HOST: found \"{host}\", expected a name or an address that is known"));
-    answering(&all, keys).or(all.first().copied()).ok_or_else(unknown)
 }
 
 /// To the grain of a thousandth of 10 Mbit/s.

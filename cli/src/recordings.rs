@@ -3,9 +3,11 @@
 //! A run is made once more for its recordings: results are the same with and without them, and runs that were kept from
 //! an interruption have recordings, too.
 
-use crate::args::Run as Arguments;
+use crate::args::run::Run as Arguments;
+use crate::outcome::Failure;
 use crate::place::may_write;
-use crate::{Failure, PROGRAM, terminal};
+use crate::program::PROGRAM;
+use crate::terminal;
 use experiment::scenario::Experiment;
 use harness::packets::{Capture, Observer, Perfetto, Qlog};
 use harness::runner::Host;
@@ -84,7 +86,7 @@ impl Recordings {
                 Err(Failure::Input(format!("{}: found {found}; expected {expected}", kind.option())))
             };
             if host.name() != Simulator.name() {
-                return refuse(&format!("--on {}", host.name()), "--on simulator, which knows its packets one by one");
+                return refuse(&format!("--on {}", host.word()), "--on simulator, which knows its packets one by one");
             }
             if wanted[..at].iter().map(|(_, other)| other).chain(&arguments.trace).any(|other| other == file) {
                 return refuse(&format!("{} twice", file.display()), "a name of its own");

@@ -1,8 +1,8 @@
 //! `packetscale report`: makes the page of finished results again, or one page of several.
 
 use crate::args::Report as Arguments;
-use crate::run::unwritable;
-use crate::{Failure, say};
+use crate::outcome::{Failure, unwritable};
+use crate::output::say;
 use experiment::results::{ReadError, Results, read, write_file};
 use report::PAGE;
 use std::path::{Path, PathBuf};

@@ -1,14 +1,15 @@
 //! `packetscale reproduce`: runs and computes what the figures of papers ask for, prints published and ours side by
 //! side, writes a page for each paper, and stores the outcomes.
 
-use crate::args::Reproduce as Arguments;
-use crate::estimate::streams;
-use crate::run::{threads, unwritable};
+use crate::args::reproduce::Reproduce as Arguments;
+use crate::outcome::{Failure, unwritable};
+use crate::output::{heard, say};
+use crate::probing;
+use crate::program::PROGRAM;
 use crate::terminal::Terminal;
-use crate::{Failure, PROGRAM, heard, say};
 use experiment::results::reproduction::{self, Claim, Value, Verdict};
 use experiment::results::to_lines;
-use harness::runner::{Hash, Host, Made, Runner};
+use harness::runner::{Hash, Host, Made, Runner, threads};
 use rayon::prelude::*;
 use report::PAGE;
 use serde_json::json;
@@ -51,7 +52,7 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
     if let Some(by) = arguments.reseed {
         chosen.iter_mut().flat_map(|(_, figures)| figures).for_each(|figure| figure.reseed(by));
     }
-    let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
+    let (jobs, replace, progress) = (arguments.jobs, arguments.output.replace, &Terminal::new(arguments.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let (mut outcomes, mut made) = (Vec::new(), Made::new());
     let (mut as_expected, mut has_reader) = (true, true);
@@ -226,7 +227,7 @@ pub fn outcome(
             Ok(Findings::Runs(runner.record(scenario, plan, shown, &folder.join(name), made)?.runs))
         }
         Task::Recorded { answers, .. } => Ok(Findings::Answers(answers.clone())),
-        Task::Probe { plan, methods, .. } => Ok(streams::judge(plan, methods, runner.jobs)?),
+        Task::Probe { plan, methods, .. } => Ok(probing::judge(plan, methods, runner.jobs)?),
         Task::Compute { questions, .. } => {
             let answers = threads(runner.jobs)?.install(|| questions.par_iter().map(GridQuestion::answer).collect());
             Ok(Findings::Answers(answers))

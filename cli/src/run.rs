@@ -1,16 +1,17 @@
 //! `packetscale run`: reads a scenario, has its plan run, writes the page, prints the table.
 
-use crate::args::{Clock, Run as Arguments};
+use crate::args::run::{Clock, Run as Arguments};
+use crate::finished::{met, shown, write_page};
+use crate::hosts::chosen;
+use crate::outcome::{Failure, unwritable};
+use crate::output::say;
+use crate::program::PROGRAM;
 use crate::recordings::Recordings;
 use crate::terminal::Terminal;
-use crate::{Failure, PROGRAM, say, task, trace};
-use experiment::results::Results;
+use crate::{renamed, task, trace};
 use experiment::scenario::Scenario;
 use harness::runner::{Host, Made, Progress, Refusal, Runner, Swept, Unfit};
-use report::PAGE;
 use std::path::Path;
-
-pub use harness::runner::threads;
 
 pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let scenario =
@@ -19,10 +20,10 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let own = own(arguments)?;
     let host = match &own {
         Some(own) => own.as_ref(),
-        None => named(&on(arguments)?, hosts)?,
+        None => chosen(on(arguments)?.as_deref(), hosts)?,
     };
     let unfit = |unfit: Unfit| {
-        let found = format!("{} with {}", unfit.found, typed(arguments));
+        let found = format!("{} with {}", unfit.found, asked(arguments, host));
         Failure::Input(scenario.refuse(&arguments.file, &unfit.key, found, unfit.expected).to_string())
     };
     let probes = plan.iter().any(|experiment| experiment.probe.is_some());
@@ -44,7 +45,7 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     trace::check(arguments, host, &folder, &plan)?;
     let recordings = Recordings::wanted(arguments, host, &folder, &plan)?;
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
+    let (jobs, replace, progress) = (arguments.jobs, arguments.output.replace, &Terminal::new(arguments.json));
     experiment::traffic::warnings(&plan).iter().for_each(|flaw| progress.say(&format!("warning: {flaw}")));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let mut made = arguments.cache.as_ref().map_or_else(Made::new, |cache| Made::in_folder(cache));
@@ -72,40 +73,35 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     met(&results)
 }
 
-/// Prints the table.
-pub fn shown(results: &Results, folder: &Path) -> Result<(), Failure> {
-    say(&format!(
-        "{}\nWritten to {}\n",
-        experiment::results::to_table(results, experiment::results::colours_wanted()),
-        folder.display()
-    ))
-}
-
-/// Whether every expectation was.
-pub fn met(results: &Results) -> Result<(), Failure> {
-    if results.expectations.iter().all(|expectation| expectation.met) { Ok(()) } else { Err(Failure::Missed) }
-}
-
-/// The host as it was typed.
-fn typed(arguments: &Arguments) -> String {
-    match arguments.clock {
-        Clock::Virtual if arguments.on == "kernel" => "--on kernel --clock virtual".to_string(),
-        _ => format!("--on {}", arguments.on),
+/// The arguments that ask for the host.
+fn asked(arguments: &Arguments, host: &dyn Host) -> String {
+    match &arguments.kernel {
+        Some(kernel) => format!("--kernel {}", kernel.display()),
+        None => format!("--on {}", host.word()),
     }
 }
 
-/// The name of the host that is asked for.
-fn on(arguments: &Arguments) -> Result<String, Failure> {
-    match (arguments.clock, arguments.on.as_str()) {
-        (Clock::Real, on) => Ok(on.to_string()),
+/// What `--on` says, or `--clock` in its place.
+fn on(arguments: &Arguments) -> Result<Option<String>, Failure> {
+    let on = arguments.on.as_deref();
+    if arguments.clock != Some(Clock::Virtual) {
+        return Ok(on.map(str::to_string));
+    }
+    match on {
         #[cfg(feature = "kernel")]
-        (Clock::Virtual, "kernel") => Ok(crate::virtual_time::usual()),
-        // In virtual time anyway.
-        (Clock::Virtual, on) if on.starts_with("linux-") => Ok(on.to_string()),
-        (Clock::Virtual, on) => {
-            Err(Failure::Input(format!("--clock: found virtual with --on {on}; expected --on kernel --clock virtual")))
+        Some("kernel" | "linux") => {
+            let usual = crate::kernels::usual();
+            renamed::note(&format!("--on {} --clock virtual", on.unwrap_or_default()), &format!("--on {usual}"));
+            Ok(Some(usual))
         }
+        // In virtual time anyway.
+        Some(on) if on.starts_with("linux-") => Ok(Some(on.to_string())),
+        _ => Err(Failure::Input(format!("--clock: found virtual with {}; expected --on linux-6.12", typed(on)))),
     }
+}
+
+fn typed(on: Option<&str>) -> String {
+    on.map_or("no --on".to_string(), |on| format!("--on {on}"))
 }
 
 /// A host that the arguments make: over a path to a server, or over the user's own kernel.
@@ -120,10 +116,11 @@ fn own(arguments: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
 #[cfg(target_os = "linux")]
 fn over_a_path(arguments: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
     let Some(to) = &arguments.to else { return Ok(None) };
-    if arguments.on != "live" {
-        return Err(Failure::Input(format!("--to: found --on {}; expected --on live", arguments.on)));
+    let on = arguments.on.as_deref();
+    if on != Some("live") {
+        return Err(Failure::Input(format!("--to: found {}; expected --on live", typed(on))));
     }
-    let to = crate::send::destination(to, arguments.key.as_deref())?;
+    let to = crate::peer::destination(to, arguments.key.as_deref())?;
     Ok(Some(Box::new(live::host::Live { to: Some(to) })))
 }
 
@@ -136,24 +133,19 @@ fn over_a_path(_: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
 #[cfg(feature = "kernel")]
 fn own_kernel(arguments: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
     let Some(kernel) = &arguments.kernel else { return Ok(None) };
-    if arguments.on != "kernel" || arguments.clock != Clock::Virtual {
-        return Err(Failure::Input(format!(
-            "--kernel: found --on {}; expected --on kernel --clock virtual",
-            arguments.on
-        )));
+    match (arguments.on.as_deref(), arguments.clock) {
+        (None, None | Some(Clock::Virtual)) => {}
+        (Some("kernel" | "linux"), Some(Clock::Virtual)) => {
+            renamed::note("--on kernel --clock virtual --kernel", "--kernel");
+        }
+        (on, _) => return Err(Failure::Input(format!("--kernel: found {}; expected no --on", typed(on)))),
     }
-    Ok(Some(Box::new(crate::virtual_time::own(kernel, arguments.modules.as_deref()))))
+    Ok(Some(Box::new(crate::kernels::own(kernel, arguments.modules.as_deref()))))
 }
 
 #[cfg(not(feature = "kernel"))]
 fn own_kernel(_: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
     Ok(None)
-}
-
-/// The host of this name. The arguments have been checked against the list.
-pub fn named<'a>(name: &str, hosts: &[&'a dyn Host]) -> Result<&'a dyn Host, Failure> {
-    let host = hosts.iter().find(|host| host.name() == name);
-    host.copied().ok_or_else(|| Failure::Input(format!("--on: found \"{name}\"; expected a host")))
 }
 
 /// Refuses more runs at the same time than the host makes.
@@ -163,19 +155,5 @@ fn at_once(host: &dyn Host, jobs: Option<u16>) -> Result<(), Failure> {
         return Ok(());
     }
     let expected = if most == 1 { "1, one run at a time".to_string() } else { format!("{most} or fewer at a time") };
-    Err(Failure::Input(format!("--jobs: found {jobs}; expected {expected}, with --on {}", host.name())))
-}
-
-pub fn write_page(results: &Results, folder: &Path, page: bool) -> std::io::Result<()> {
-    if page {
-        return experiment::results::write_file(folder, PAGE, |file| file.write_all(report::page(results).as_bytes()));
-    }
-    match std::fs::remove_file(folder.join(PAGE)) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
-        _ => Ok(()),
-    }
-}
-
-pub fn unwritable(folder: &Path, error: &std::io::Error) -> Failure {
-    Failure::Input(format!("{}: cannot be written: {error}; name another folder with --out", folder.display()))
+    Err(Failure::Input(format!("--jobs: found {jobs}; expected {expected}, with --on {}", host.word())))
 }

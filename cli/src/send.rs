@@ -1,55 +1,21 @@
-//! `packetscale send`: a file, or standard input, to `packetscale receive`.
+//! `packetscale live send`: a file, or standard input, to `packetscale live receive`.
 
-use crate::listening::keys;
-use crate::{Failure, hexadecimal, probe, say};
+use crate::args::live::Send;
+use crate::outcome::Failure;
+use crate::output::{hexadecimal, say};
+use crate::peer::destination;
 use experiment::results::numbers;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use live::host::Destination;
 use live::send::{Item, SendError, Sent, controller, send as deliver};
 use packetscale_models::congestion::Setup;
 use packetscale_models::units::Bytes;
 use serde_json::json;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Standard input.
 const STANDARD_INPUT: &str = "-";
-
-#[derive(clap::Args)]
-pub struct Send {
-    /// What is sent; - is standard input
-    #[arg(value_name = "FILE")]
-    file: PathBuf,
-    /// Where `packetscale receive` runs, as in example.org or [2001:db8::1]:7470
-    #[arg(value_name = "HOST")]
-    host: String,
-    /// Sends in the clear: whoever is on the path can read it. There is no other way; run it inside a tunnel where that
-    /// matters
-    #[arg(long)]
-    clear: bool,
-    /// The receiver's key file; the key of the lowest id is used
-    #[arg(long, value_name = "FILE")]
-    key: Option<PathBuf>,
-    /// Its name at the receiver [default: the file's; stdin]
-    #[arg(long, value_name = "NAME")]
-    name: Option<String>,
-    /// Congestion controller, as `packetscale list controllers` names it
-    #[arg(long, value_name = "NAME", default_value = "rapid")]
-    controller: String,
-    /// Largest IP packet, in bytes
-    #[arg(long, value_name = "N", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=9000))]
-    packet: u16,
-    /// Prints one JSON object, and nothing else, on standard output
-    #[arg(long)]
-    json: bool,
-}
-
-/// A server and what it lets in.
-pub fn destination(host: &str, key: Option<&Path>) -> Result<Destination, Failure> {
-    let keys = keys(key)?;
-    Ok(Destination { address: probe::address(host, &keys)?, keys })
-}
 
 pub fn send(arguments: &Send) -> Result<(), Failure> {
     if !arguments.clear {

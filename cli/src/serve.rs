@@ -1,48 +1,22 @@
-//! `packetscale serve`: the other end of probes, until Ctrl-C or SIGTERM.
+//! `packetscale live serve`: the other end of probes, until Ctrl-C or SIGTERM.
 
-use crate::listening::{Listening, begun, stopped};
-use crate::{Failure, say};
+use crate::args::live::{Listening, Serve};
+use crate::listening::{begun, keys, stopped};
+use crate::outcome::Failure;
+use crate::output::say;
 use live::serve::{Counters, Limits, serve as begin};
 use live::wire::Grant;
-use packetscale_models::units::{Bytes, Rate, Span};
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 const LIMITS: Limits = Limits::DEFAULT;
 /// Whoever collects counters may read them.
 const READABLE: u32 = 0o644;
 
-#[derive(clap::Args)]
-pub struct Serve {
-    #[command(flatten)]
-    listening: Listening,
-    /// Highest rate of one client
-    #[arg(long, value_name = "RATE", default_value_t = Rate::from_bps(LIMITS.grant.rate_bps))]
-    rate: Rate,
-    /// What all clients together are promised at most
-    #[arg(long, value_name = "RATE", default_value_t = Rate::from_bps(LIMITS.all_bps))]
-    total_rate: Rate,
-    /// Most bytes of one client's session
-    #[arg(long, value_name = "BYTES", default_value_t = Bytes::new(LIMITS.grant.bytes))]
-    bytes: Bytes,
-    /// Longest session
-    #[arg(long, value_name = "TIME", default_value_t = Span::from_millis(LIMITS.grant.duration_ms as u64))]
-    duration: Span,
-    /// Most clients at a time
-    #[arg(long, value_name = "N", default_value_t = LIMITS.clients, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    clients: u32,
-    /// Most sessions of one address at a time; with IPv6 the first 64 bits are an address
-    #[arg(long, value_name = "N", default_value_t = LIMITS.per_address, value_parser = clap::value_parser!(u32).range(1..=1024))]
-    per_address: u32,
-    /// Writes the counters to this file each second, in Prometheus' text format
-    #[arg(long, value_name = "FILE")]
-    metrics: Option<PathBuf>,
-}
-
 pub fn serve(arguments: &Serve) -> Result<(), Failure> {
-    let keys = arguments.listening.keys()?;
+    let keys = keys(&arguments.listening)?;
     let duration_ms = (arguments.duration.nanos() / 1_000_000).min(u64::from(u32::MAX)) as u32;
     let (rate_bps, bytes) = (arguments.rate.bps(), arguments.bytes.get());
     let grant = Grant { rate_bps, bytes, duration_ms, ..LIMITS.grant };

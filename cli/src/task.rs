@@ -1,6 +1,6 @@
 //! Which shard a command makes, and what it says of it.
 
-use crate::Failure;
+use crate::outcome::Failure;
 use harness::runner::{Shard, ShardDone, shard_file};
 use std::path::Path;
 
@@ -21,7 +21,7 @@ pub fn numbered(text: &str, environment: impl Fn(&str) -> Option<String>) -> Res
 /// What is said of a shard.
 pub fn done(shard: Shard, ShardDone { runs, planned, .. }: ShardDone, folder: &Path) -> String {
     let file = shard_file(folder, shard);
-    let merged = format!("When all shards are there: packetscale merge {}", folder.display());
+    let merged = format!("When all shards are there: packetscale sweep merge {}", folder.display());
     format!("Shard {shard}: {runs} of {planned} runs are in {}\n{merged}\n", file.display())
 }
 

@@ -1,7 +1,7 @@
 //! `packetscale run --trace FILE`: what left the measured link, as a file that traffic of kind `trace` replays.
 
-use crate::Failure;
-use crate::args::Run as Arguments;
+use crate::args::run::Run as Arguments;
+use crate::outcome::Failure;
 use crate::place::may_write;
 use crate::recordings::{Growing, unwritable};
 use experiment::scenario::Experiment;
@@ -30,7 +30,7 @@ pub fn check(arguments: &Arguments, host: &dyn Host, out: &Path, plan: &[Experim
     if host.name() == Simulator.name() && plan.len() == 1 {
         return Ok(());
     }
-    let found = format!("a plan of {} runs on the {}", plan.len(), host.name());
+    let found = format!("a plan of {} runs with --on {}", plan.len(), host.word());
     Err(Failure::Input(format!("--trace: found {found}; expected one run on the simulator")))
 }
 

@@ -169,6 +169,6 @@ fn the_host_is_listed() -> Result<(), Failed> {
     let wrong = packetscale(folder.path(), 3, &["run", "small.toml", "--on", "toi"]);
     assert_eq!(wrong.status.code(), Some(2));
     let said = text(&wrong.stderr);
-    assert!(said.contains("simulator, kernel, ") && said.contains(", toy") && said.contains("'toy'"), "{said}");
+    assert!(said.contains("simulator, linux, ") && said.contains(", toy") && said.contains("'toy'"), "{said}");
     Ok(())
 }

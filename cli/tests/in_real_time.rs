@@ -44,7 +44,7 @@ fn a_run_on_the_kernel_writes_the_same_files_and_says_what_the_host_did() {
     }
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::write(folder.path().join("small.toml"), SCENARIO).expect("written");
-    let output = packetscale(folder.path(), &["run", "small.toml", "--on", "kernel", "--json"]);
+    let output = packetscale(folder.path(), &["run", "small.toml", "--on", "linux", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
     assert_eq!(object["host"], "kernel");

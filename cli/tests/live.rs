@@ -1,4 +1,4 @@
-//! `packetscale serve`, `probe`, `run --on live`, `send` and `receive`, over the loopback device: words, files and exit codes,
+//! `packetscale live serve`, `probe`, `send` and `receive`, and `run --on live`, over the loopback device: words, files and exit codes,
 //! not figures.
 #![cfg(target_os = "linux")]
 
@@ -20,7 +20,7 @@ fn packetscale(words: &[&str]) -> Output {
 
 /// A server, and the address that it says.
 fn serve(words: &[&str]) -> (Child, String) {
-    listening(&[&["serve"], words].concat())
+    listening(&[&["live", "serve"], words].concat())
 }
 
 fn listening(words: &[&str]) -> (Child, String) {
@@ -41,7 +41,8 @@ fn a_probe_says_what_it_found_and_the_server_ends_at_a_signal() {
     let (key, metrics, gaps) = (file("keys"), file("metrics"), file("gaps.csv"));
     let (mut server, address) = serve(&["--listen", "127.0.0.1:0", "--key", &key, "--metrics", &metrics]);
     for way in [&[][..], &["--reverse"]] {
-        let words = ["probe", &address, "--key", &key, "--bytes", "400 kB", "--json", "--save", &gaps, "--force"];
+        let words =
+            ["live", "probe", &address, "--key", &key, "--bytes", "400 kB", "--json", "--save", &gaps, "--replace"];
         let output = packetscale(&[&words, way].concat());
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
@@ -116,10 +117,11 @@ fn a_file_goes_on_where_its_receiver_was_killed_and_has_its_name_only_in_the_end
     fs::set_permissions(file("keys"), fs::Permissions::from_mode(0o600)).expect("ours");
     let (key, there, name) = (file("keys"), file("there"), file("data"));
     // So slow that it is killed in the middle: 12 MB take 10 s.
-    let slow = ["receive", &there, "--listen", "127.0.0.1:0", "--key", &key, "--rate", "10 Mbit/s", "--clients", "1"];
+    let slow =
+        ["live", "receive", &there, "--listen", "127.0.0.1:0", "--key", &key, "--rate", "10 Mbit/s", "--clients", "1"];
     let (server, address) = listening(&slow);
     let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
-    let words = ["send", &name, &address, "--clear", "--key", &key, "--controller", "cubic"];
+    let words = ["live", "send", &name, &address, "--clear", "--key", &key, "--controller", "cubic"];
     let mut sender = command.args(words).stderr(Stdio::null()).spawn().expect("the command starts");
     let part = folder.path().join("there/.data.part");
     let has = || fs::metadata(&part).map_or(0, |found| found.len());
@@ -132,8 +134,8 @@ fn a_file_goes_on_where_its_receiver_was_killed_and_has_its_name_only_in_the_end
     sender.wait().expect("its end");
     let before = has();
     assert!((100_000..12_000_000).contains(&before) && !folder.path().join("there/data").exists(), "{before}");
-    let (server, address) = listening(&["receive", &there, "--listen", "127.0.0.1:0", "--key", &key]);
-    let words = ["send", &name, &address, "--clear", "--key", &key, "--json"];
+    let (server, address) = listening(&["live", "receive", &there, "--listen", "127.0.0.1:0", "--key", &key]);
+    let words = ["live", "send", &name, &address, "--clear", "--key", &key, "--json"];
     let output = packetscale(&words);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
@@ -145,7 +147,7 @@ fn a_file_goes_on_where_its_receiver_was_killed_and_has_its_name_only_in_the_end
     assert!(output.status.code() == Some(3) && said.contains("it is there already"), "{said}");
     // What a program writes, of unknown length.
     let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
-    let words = ["send", "-", &address, "--clear", "--key", &key, "--name", "../../piped"];
+    let words = ["live", "send", "-", &address, "--clear", "--key", &key, "--name", "../../piped"];
     let piped = command.args(words).stdin(fs::File::open(&name).expect("ours")).output().expect("it starts");
     assert_eq!(piped.status.code(), Some(0), "{}", String::from_utf8_lossy(&piped.stderr));
     end(server, Signal::SIGTERM);
@@ -160,11 +162,11 @@ fn a_receiver_says_what_it_has_and_is_found_by_name() {
     fs::write(file("data"), b"some data").expect("written");
     fs::create_dir(file("there")).expect("made");
     let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
-    let command = command.args(["receive", &file("there"), "--listen", "127.0.0.1:0"]).stdout(Stdio::piped());
+    let command = command.args(["live", "receive", &file("there"), "--listen", "127.0.0.1:0"]).stdout(Stdio::piped());
     let mut server = command.spawn().expect("the command starts");
     let mut lines = BufReader::new(server.stdout.take().expect("its output")).lines().map_while(Result::ok);
     let port = lines.next().and_then(|line| Some(line.rsplit_once(':')?.1.to_string())).expect("a port");
-    let output = packetscale(&["send", &file("data"), &format!("localhost:{port}"), "--clear", "--json"]);
+    let output = packetscale(&["live", "send", &file("data"), &format!("localhost:{port}"), "--clear", "--json"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
     let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
     let hash = said["blake3"].as_str().expect("a hash");
@@ -260,7 +262,8 @@ fn without_an_answer_no_scenario_is_written() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("path.toml").display().to_string();
     let (mut server, address) = serve(&["--listen", "127.0.0.1:0"]);
-    let output = packetscale(&["probe", &address, "--bytes", "200 kB", "--as-scenario", &file, "--gaps", "timer"]);
+    let output =
+        packetscale(&["live", "probe", &address, "--bytes", "200 kB", "--as-scenario", &file, "--gaps", "timer"]);
     kill(Pid::from_raw(server.id() as i32), Signal::SIGINT).expect("sent");
     assert_eq!((output.status.code(), server.wait().expect("its end").code()), (Some(3), Some(0)));
     assert!(String::from_utf8_lossy(&output.stdout).contains("not known: "), "{output:?}");
@@ -276,10 +279,10 @@ fn a_probe_overwrites_nothing_unasked() {
     let file = folder.path().join("mine").display().to_string();
     for option in ["--save", "--as-scenario"] {
         fs::write(&file, "kept").expect("written");
-        let output = packetscale(&["probe", "127.0.0.1:9", option, &file]);
+        let output = packetscale(&["live", "probe", "127.0.0.1:9", option, &file]);
         let said = String::from_utf8_lossy(&output.stderr).into_owned();
         assert_eq!(output.status.code(), Some(2), "{said}");
-        assert_eq!(said, format!("{file}: found a file; expected none, or --force to overwrite it\n"));
+        assert_eq!(said, format!("{file}: found a file; expected none, or --replace to overwrite it\n"));
         assert_eq!(fs::read_to_string(&file).expect("there"), "kept");
     }
 }
@@ -310,12 +313,16 @@ fn what_cannot_be_done_is_said() {
     };
     let folder = tempfile::tempdir().expect("a temporary folder");
     let absent = folder.path().join("absent").to_str().expect("text").to_string();
-    refused(&["serve", "--listen", "0.0.0.0:0"], 2, "give --key FILE, or --open");
-    refused(&["serve", "--key", &absent], 2, &format!("{absent}: cannot be read"));
-    refused(&["send", "Cargo.toml", "127.0.0.1:9"], 2, "nothing is encrypted");
-    refused(&["send", &absent, "127.0.0.1:9", "--clear"], 2, &format!("{absent}: cannot be read"));
-    refused(&["send", "Cargo.toml", "127.0.0.1:9", "--clear"], 3, "does not answer: is packetscale receive running");
-    refused(&["receive", &absent], 2, &format!("{absent}: No such"));
-    refused(&["receive", ".", "--listen", "0.0.0.0:0"], 2, "give --key FILE, or --open");
-    refused(&["probe", "no such host"], 2, "HOST: found \"no such host\"");
+    refused(&["live", "serve", "--listen", "0.0.0.0:0"], 2, "give --key FILE, or --open");
+    refused(&["live", "serve", "--key", &absent], 2, &format!("{absent}: cannot be read"));
+    refused(&["live", "send", "Cargo.toml", "127.0.0.1:9"], 2, "nothing is encrypted");
+    refused(&["live", "send", &absent, "127.0.0.1:9", "--clear"], 2, &format!("{absent}: cannot be read"));
+    refused(
+        &["live", "send", "Cargo.toml", "127.0.0.1:9", "--clear"],
+        3,
+        "does not answer: is packetscale live receive running",
+    );
+    refused(&["live", "receive", &absent], 2, &format!("{absent}: No such"));
+    refused(&["live", "receive", ".", "--listen", "0.0.0.0:0"], 2, "give --key FILE, or --open");
+    refused(&["live", "probe", "no such host"], 2, "HOST: found \"no such host\"");
 }

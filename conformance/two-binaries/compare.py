@@ -65,7 +65,7 @@ def experiments(tree):
         found.append((f"reproduce {figure}", ["reproduce", figure, "--quick", "--json", "--out"]))
     for question in THEORY:
         found.append((f"theory {' '.join(question[:3])}", ["theory", *question, "--json"]))
-    found.append(("evaluate veno 5.1.1", ["evaluate", "veno", "--quick", "--only", "5.1.1", "--json", "--out"]))
+    found.append(("evaluate veno 5.1.1", ["judge", "evaluate", "veno", "--quick", "--only", "5.1.1", "--json", "--out"]))
     gaps = HERE / "gaps.csv"
     found.append(("estimate gaps.csv", ["estimate", str(gaps), "--method", "combined", "--json"]))
     found.append(("estimate gaps.csv bass", ["estimate", str(gaps), "--method", "bass+multi-rate", "--json"]))

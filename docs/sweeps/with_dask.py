@@ -19,4 +19,4 @@ if __name__ == "__main__":
         tasks = [executor.submit(shard, number, shards, file, folder) for number in range(1, shards + 1)]
         for task in tasks:
             task.result()
-    sys.exit(subprocess.run(["packetscale", "merge", folder]).returncode)
+    sys.exit(subprocess.run(["packetscale", "sweep", "merge", folder]).returncode)

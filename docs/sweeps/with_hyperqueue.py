@@ -17,4 +17,4 @@ with LocalCluster() as cluster:
         job.program(run, stdout=None, stderr=None)
     client.wait_for_jobs([client.submit(job)])
 
-sys.exit(subprocess.run(["packetscale", "merge", folder]).returncode)
+sys.exit(subprocess.run(["packetscale", "sweep", "merge", folder]).returncode)

@@ -268,7 +268,9 @@ pub enum SendError {
     #[error("the receiver has {0} bytes of something else under this name; choose another with --name")]
     Another(u64),
     /// Nobody answers.
-    #[error("{0} does not answer: is packetscale receive running there, with the same key, and does UDP get through?")]
+    #[error(
+        "{0} does not answer: is packetscale live receive running there, with the same key, and does UDP get through?"
+    )]
     NoAnswer(SocketAddr),
     /// The receiver.
     #[error("{0}")]

@@ -20,7 +20,7 @@ def evaluate(
     replace: bool = False,
     progress: Progress = False,
 ) -> dict[str, Any]:
-    """Asks a controller the questions of RFC 9743, beside cubic and bbr, as `packetscale evaluate` does.
+    """Asks a controller the questions of RFC 9743, beside cubic and bbr, as `packetscale judge evaluate` does.
 
     controller: a name of the registry, one of `packetscale.controller`, a file ("mine.so"), or a table as a scenario has
         it. only: sections of the RFC whose number begins with this, as in "5.1". quick: fewer and shorter runs.
@@ -42,7 +42,7 @@ def matrix(
     replace: bool = False,
     progress: Progress = False,
 ) -> dict[str, Any]:
-    """Runs every controller beside every other, as `packetscale matrix` does; without any, all of the registry.
+    """Runs every controller beside every other, as `packetscale judge matrix` does; without any, all of the registry.
 
     Controllers and the other parameters are those of `packetscale.evaluate`; only: the name of a setting, or several.
     Returns what the command prints with `--json` under `matrix`.

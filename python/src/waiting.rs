@@ -173,6 +173,10 @@ impl Host for Stoppable<'_> {
         self.host.name()
     }
 
+    fn word(&self) -> &'static str {
+        self.host.word()
+    }
+
     fn summary(&self) -> &'static str {
         self.host.summary()
     }

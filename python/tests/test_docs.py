@@ -20,7 +20,7 @@ def run_blocks(page: Path, names: dict[str, object]) -> int:
 def test_the_page_runs(root: Path, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     # As the page says.
-    subprocess.run([command, "init", "small"], check=True)
+    subprocess.run([command, "new", "scenario", "small"], check=True)
     assert run_blocks(root / "docs" / "python.md", {}) >= 3
     assert (tmp_path / "page.html").exists()
 

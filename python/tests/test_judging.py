@@ -18,7 +18,7 @@ def told(command: str, folder: Path, *words: str) -> Any:
 
 
 def test_evaluate_answers_as_the_command_does(command: str, tmp_path: Path) -> None:
-    theirs = told(command, tmp_path, "evaluate", "veno", "--quick", "--only", "7.4")["evaluation"]
+    theirs = told(command, tmp_path, "judge", "evaluate", "veno", "--quick", "--only", "7.4")["evaluation"]
     assert ps.evaluate("veno", quick=True, only="7.4") == theirs
 
 

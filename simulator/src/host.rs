@@ -78,9 +78,7 @@ fn queues(experiment: &Experiment) -> Result<(), Unfit> {
         let kind = &link.queue.kind;
         if KERNEL_QUEUES.iter().any(|(name, _)| name == kind) {
             let key = if number == 0 { "path.queue".to_string() } else { format!("link.{number}.queue") };
-            let expected = format!(
-                "a queue that it has; only a kernel has {kind}: --on linux-6.12, or --on kernel --clock virtual"
-            );
+            let expected = format!("a queue that it has; only a kernel has {kind}: --on linux-6.12");
             return Err(Unfit { key, found: format!("\"{kind}\""), expected });
         }
     }

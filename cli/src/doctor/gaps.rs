@@ -16,7 +16,7 @@ pub fn measured() -> Result<Ability, String> {
 
 /// Lines for people.
 pub fn findings(measured: &Result<Ability, String>) -> Vec<Finding<'static>> {
-    let skipped = || "packetscale probe, and run --on live".to_string();
+    let skipped = || "packetscale live probe, and run --on live".to_string();
     let ability = match measured {
         Ok(ability) => ability,
         Err(reason) => return vec![Finding { name: "gaps", state: Err(reason.clone()), skipped: skipped() }],

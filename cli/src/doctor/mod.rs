@@ -20,10 +20,10 @@ struct Finding<'a> {
 
 /// Lines of text, or one JSON object.
 pub fn doctor(hosts: &[&dyn Host], as_json: bool) -> String {
-    let of_host = |host: &&dyn Host| finding(host.name(), host.ability(), &format!("run --on {}", host.name()));
+    let of_host = |host: &&dyn Host| finding(host.word(), host.ability(), &format!("run --on {}", host.word()));
     let mut findings: Vec<Finding> = hosts.iter().map(of_host).collect();
     findings.extend([
-        finding("Linux", kernel(), "real Linux TCP"),
+        finding("release", kernel(), "real Linux TCP"),
         finding("BTF", btf(), "Rapid in Linux TCP"),
         finding("clang", program(&["clang"], "clang"), "building Rapid for Linux TCP"),
         finding("root", root(), "network namespaces and Rapid in Linux TCP"),

@@ -3,10 +3,10 @@
 //! One stream is in memory at a time. What is said waits in a file without a name until the recording has been read to
 //! its end, so that a mistake in its last line is the only thing that is printed.
 
-pub mod streams;
+mod streams;
 
-use crate::Failure;
-use crate::args::Estimate as Arguments;
+use crate::args::estimate::Estimate as Arguments;
+use crate::outcome::Failure;
 use harness::probing::captures;
 use harness::probing::recording::{Recording, Refusal};
 use packetscale_models::estimation::{Abstain, Estimate, Method};

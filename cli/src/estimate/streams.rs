@@ -1,43 +1,17 @@
-//! `packetscale estimate --from-simulator`: probe streams of the simulator, sent, judged, written and shown; and the same
-//! for figures that ask for probe streams.
+//! `packetscale estimate --from-simulator`: probe streams of the simulator, judged, written and shown.
 
-use crate::args::Estimate as Arguments;
-use crate::run::{threads, unwritable};
-use crate::{Failure, say};
+use crate::args::estimate::Estimate as Arguments;
+use crate::outcome::{Failure, unwritable};
+use crate::output::say;
+use crate::probing::{HOST, refused, with_inputs};
 use experiment::results::to_lines;
 use experiment::scenario::{Experiment, Scenario};
 use harness::probing::search::{self, Search};
-use harness::probing::{ProbeHost, ProbingError, Reader, Scored, SweepPoint};
-use harness::runner::{Files, Refusal};
+use harness::probing::{Reader, Scored, SweepPoint};
 use packetscale_models::estimation::Method;
 use report::PAGE;
 use serde_json::{Value, json};
-use simulator::Simulator;
 use std::path::{Path, PathBuf};
-use studies::papers::Findings;
-
-const HOST: &dyn ProbeHost = &Simulator;
-
-/// Sends the streams of a figure's plan and judges its methods.
-pub fn judge(plan: &[Experiment], methods: &[String], jobs: Option<u16>) -> Result<Findings, Refusal> {
-    let scored =
-        with_inputs(plan, jobs, || harness::probing::judge(HOST, plan, methods))?.map_err(refused("methods"))?;
-    Ok(Findings::Answers(scored.into_iter().map(|(point, score)| (point, Ok(score))).collect()))
-}
-
-/// Does the work on as many threads as jobs, once the files that the plan replays are there.
-fn with_inputs<T: Send>(plan: &[Experiment], jobs: Option<u16>, work: impl FnOnce() -> T + Send) -> Result<T, Refusal> {
-    Files::of(plan)?;
-    Ok(threads(jobs)?.install(work))
-}
-
-/// A refusal, with the key or option under which methods were written.
-fn refused(methods: &str) -> impl Fn(ProbingError) -> Refusal {
-    move |error| match error {
-        ProbingError::Method(what) => Refusal::Input(format!("{methods}: {what}")),
-        ProbingError::Sending(what) => Refusal::Input(what),
-    }
-}
 
 pub fn estimate(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
     let scenario = Scenario::read(file, &arguments.set).map_err(|error| Failure::Input(error.to_string()))?;

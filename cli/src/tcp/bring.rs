@@ -1,7 +1,9 @@
 //! Congestion controls of other people: what loading one has found, and what is known of it.
 
-use super::{Load, spoken};
-use crate::{Failure, say};
+use super::spoken;
+use crate::args::tcp::Load;
+use crate::outcome::Failure;
+use crate::output::say;
 use linux::tcp::{self as rapid_tcp, Bringing, Brought, Pair};
 use serde_json::{Value, json};
 use std::path::Path;

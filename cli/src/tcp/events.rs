@@ -3,7 +3,7 @@
 use super::interrupted;
 use super::shown::{NO_THRESHOLD, taken};
 use super::words::{because, rate, time};
-use crate::Failure;
+use crate::outcome::Failure;
 use linux::tcp::{Address, Fallen, Status, follow_falls, now_ns, status};
 use std::cell::RefCell;
 use std::collections::BTreeSet;

@@ -5,7 +5,7 @@
 //! packet of a stream has no gaps.
 
 use super::interrupted;
-use crate::Failure;
+use crate::outcome::Failure;
 use linux::tcp::{Event, PacketEvent, Wanted, follow};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};

@@ -5,7 +5,7 @@
 mod state;
 mod view;
 
-use crate::Failure;
+use crate::outcome::Failure;
 use linux::tcp::status;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};

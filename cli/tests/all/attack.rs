@@ -1,4 +1,4 @@
-//! `packetscale attack` as people use it.
+//! `packetscale judge attack` as people use it.
 
 use serde_json::Value;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 fn attack(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
-    command.arg("attack").args(arguments).current_dir(folder).output().expect("the command starts")
+    command.args(["judge", "attack"]).args(arguments).current_dir(folder).output().expect("the command starts")
 }
 
 fn text(bytes: &[u8]) -> String {
@@ -23,7 +23,7 @@ fn a_search_prints_one_object_and_writes_the_same() {
     let found = &json["attack"];
     assert_eq!((&found["controller"], &found["against"]), (&"vegas".into(), &"cubic".into()));
     assert_eq!((&found["figure"], &found["evaluations"]), (&"share".into(), &6.into()));
-    let command = "packetscale attack vegas --against cubic --figure share --seed 1 --evaluations 6";
+    let command = "packetscale judge attack vegas --against cubic --figure share --seed 1 --evaluations 6";
     assert_eq!(found["command"], command);
     let written = folder.path().join("out/attack/vegas-share-cubic");
     let file = std::fs::read_to_string(written.join("attack.json")).expect("the file");
@@ -55,7 +55,7 @@ fn what_is_not_there_is_refused() {
     refused(&["vegas", "--against", "cubik"], "--against cubik");
     refused(&["cubic", "--against", "cubic"], "--against: found cubic, which is attacked itself");
     refused(&["vegas", "--figure", "speed"], "completion");
-    refused(&["vegas", "--on", "moon"], "--on: found \"moon\"");
-    refused(&["vegas", "--budget", "ten"], "20 min");
+    refused(&["vegas", "--on", "moon"], "invalid value 'moon' for '--on <HOST>'");
+    refused(&["vegas", "--budget", "ten"], "found \"ten\" (not a number with a unit); expected a time");
     refused(&["vegas", "--budget", "1 min", "--evaluations", "9"], "cannot be used with");
 }

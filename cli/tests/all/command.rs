@@ -258,11 +258,11 @@ fn an_output_folder_that_cannot_be_written_ends_with_two_and_one_message() {
 #[test]
 fn what_the_kernel_host_does_not_do_ends_with_two_and_names_the_key() {
     let folder = folder(SCENARIO);
-    let paced = ["run", "small.toml", "--on", "kernel", "--set", "sender.pacing=120 %"];
+    let paced = ["run", "small.toml", "--on", "linux", "--set", "sender.pacing=120 %"];
     let output = packetscale(folder.path(), &paced);
     assert_eq!(output.status.code(), Some(2));
     let begins =
-        "small.toml: --set sender.pacing=120 %: sender.pacing: found \"120 %\" with --on kernel; expected \"0 %\"";
+        "small.toml: --set sender.pacing=120 %: sender.pacing: found \"120 %\" with --on linux; expected \"0 %\"";
     assert!(stderr(&output).starts_with(begins), "{output:?}");
     assert!(!folder.path().join("out").exists());
 }
@@ -270,9 +270,9 @@ fn what_the_kernel_host_does_not_do_ends_with_two_and_names_the_key() {
 #[test]
 fn two_runs_at_a_time_in_real_time_are_refused() {
     let folder = folder(SCENARIO);
-    let output = packetscale(folder.path(), &["run", "small.toml", "--on", "kernel", "--jobs", "2"]);
+    let output = packetscale(folder.path(), &["run", "small.toml", "--on", "linux", "--jobs", "2"]);
     assert_eq!(output.status.code(), Some(2));
-    assert_eq!(stderr(&output), "--jobs: found 2; expected 1, one run at a time, with --on kernel\n");
+    assert_eq!(stderr(&output), "--jobs: found 2; expected 1, one run at a time, with --on linux\n");
 }
 
 #[test]
@@ -307,7 +307,13 @@ fn the_version_names_commit_and_features() {
 fn the_manual_has_a_page_for_each_subcommand() {
     let folder = folder(SCENARIO);
     assert_eq!(packetscale(folder.path(), &["man", "--pages", "man"]).status.code(), Some(0));
-    for page in ["packetscale", "packetscale-run", "packetscale-theory-tdqm", "packetscale-new-controller"] {
+    for page in [
+        "packetscale",
+        "packetscale-run",
+        "packetscale-theory-tdqm",
+        "packetscale-new-controller",
+        "packetscale-live-serve",
+    ] {
         let text = std::fs::read_to_string(folder.path().join("man").join(format!("{page}.1"))).expect(page);
         assert!(text.contains(".SH SYNOPSIS"), "{page}");
     }
@@ -318,30 +324,31 @@ fn completions_and_the_manual_know_every_subcommand() {
     let folder = folder(SCENARIO);
     let bash = stdout(&packetscale(folder.path(), &["completions", "bash"]));
     let man = stdout(&packetscale(folder.path(), &["man"]));
-    for subcommand in ["run", "reproduce", "list", "doctor", "completions", "man"] {
+    for subcommand in ["run", "reproduce", "list", "doctor"] {
         assert!(bash.contains(&format!("packetscale__subcmd__{subcommand}")), "{subcommand}");
         assert!(man.contains(&format!(".SH PACKETSCALE {}", subcommand.to_uppercase())), "{subcommand}");
     }
     assert!(man.contains("no\\-page"));
-    let places: Vec<Option<usize>> = ["DESCRIPTION", "PACKETSCALE RUN", "PACKETSCALE INIT", "PACKETSCALE MAN", "EXTRA"]
-        .map(|section| man.find(&format!(".SH {section}\n")))
-        .to_vec();
+    let places: Vec<Option<usize>> =
+        ["DESCRIPTION", "PACKETSCALE RUN", "PACKETSCALE NEW", "PACKETSCALE DOCTOR", "EXTRA"]
+            .map(|section| man.find(&format!(".SH {section}\n")))
+            .to_vec();
     assert!(places[0].is_some() && places.is_sorted(), "{places:?}");
 }
 
 #[test]
 fn init_writes_a_scenario_that_runs_and_overwrites_nothing() {
     let folder = folder(SCENARIO);
-    let output = packetscale(folder.path(), &["init", "first"]);
+    let output = packetscale(folder.path(), &["new", "scenario", "first"]);
     assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
     let printed = packetscale(folder.path(), &["run", "first.toml", "--print"]);
     assert!(stdout(&printed).contains("[compare]"), "{}", stderr(&printed));
     fs::write(folder.path().join("first.toml"), "mine").expect("written");
-    let refused = packetscale(folder.path(), &["init", "first.toml"]);
+    let refused = packetscale(folder.path(), &["new", "scenario", "first.toml"]);
     assert_eq!(refused.status.code(), Some(2));
-    assert_eq!(stderr(&refused), "first.toml: found a file; expected none, or --force to overwrite it\n");
+    assert_eq!(stderr(&refused), "first.toml: found a file; expected none, or --replace to overwrite it\n");
     assert_eq!(fs::read_to_string(folder.path().join("first.toml")).expect("the file"), "mine");
-    assert_eq!(packetscale(folder.path(), &["init", "first", "--force"]).status.code(), Some(0));
+    assert_eq!(packetscale(folder.path(), &["new", "scenario", "first", "--replace"]).status.code(), Some(0));
     assert_ne!(fs::read_to_string(folder.path().join("first.toml")).expect("the file"), "mine");
 }
 
@@ -377,7 +384,7 @@ fn a_virtual_clock_needs_a_kernel() {
     let folder = folder(SCENARIO);
     let output = packetscale(folder.path(), &["run", "small.toml", "--clock", "virtual"]);
     assert_eq!(output.status.code(), Some(2));
-    let message = "--clock: found virtual with --on simulator; expected --on kernel --clock virtual\n";
+    let message = "--clock: found virtual with no --on; expected --on linux-6.12\n";
     assert_eq!(stderr(&output), message);
 }
 
@@ -413,9 +420,9 @@ fn a_page_or_table_of_somebody_else_is_not_replaced_without_a_word() {
     };
     let said = of(&["run", "small.toml", "--out", "run"], "run/report.html");
     assert!(said.starts_with("run: found a file report.html without manifest.json; expected"), "{said}");
-    let said = of(&["evaluate", "veno", "--quick", "--out", "evaluate"], "evaluate/report.html");
+    let said = of(&["judge", "evaluate", "veno", "--quick", "--out", "evaluate"], "evaluate/report.html");
     assert!(said.starts_with("evaluate: found a file report.html without evaluation.json; expected"), "{said}");
-    let said = of(&["matrix", "veno", "--quick", "--out", "matrix"], "matrix/matrix.csv");
+    let said = of(&["judge", "matrix", "veno", "--quick", "--out", "matrix"], "matrix/matrix.csv");
     assert!(said.starts_with("matrix: found a file matrix.csv without matrix.json; expected"), "{said}");
 }
 

@@ -1,4 +1,4 @@
-//! `packetscale evaluate` as people use it.
+//! `packetscale judge evaluate` as people use it.
 
 use serde_json::Value;
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Command, Output};
 
 fn evaluate(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
-    command.arg("evaluate").args(arguments).current_dir(folder).output().expect("the command starts")
+    command.args(["judge", "evaluate"]).args(arguments).current_dir(folder).output().expect("the command starts")
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -13,6 +13,7 @@ mod messages;
 mod operation;
 mod outcomes;
 mod packets;
+mod renamed;
 mod report;
 mod reproduce;
 mod rooms;

@@ -1,4 +1,4 @@
-//! `packetscale matrix` as people use it.
+//! `packetscale judge matrix` as people use it.
 
 use serde_json::Value;
 use std::path::Path;
@@ -6,7 +6,12 @@ use std::process::{Command, Output};
 
 fn matrix(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
-    command.args(["matrix", "--quick"]).args(arguments).current_dir(folder).output().expect("the command starts")
+    command
+        .args(["judge", "matrix", "--quick"])
+        .args(arguments)
+        .current_dir(folder)
+        .output()
+        .expect("the command starts")
 }
 
 fn text(bytes: &[u8]) -> String {

@@ -95,7 +95,8 @@ fn systemd_understands_the_servers_unit() {
 
 #[test]
 fn the_servers_unit_has_options_that_the_command_has() {
-    let help = Command::new(env!("CARGO_BIN_EXE_packetscale")).args(["serve", "--help"]).output().expect("it starts");
+    let help =
+        Command::new(env!("CARGO_BIN_EXE_packetscale")).args(["live", "serve", "--help"]).output().expect("it starts");
     let help = String::from_utf8(help.stdout).expect("text");
     let unit = text(SERVER);
     let lines = unit.lines().filter(|line| line.contains("SERVE_OPTIONS=") || line.starts_with("ExecStart="));

@@ -344,10 +344,10 @@ fn the_kernel_has_no_recordings() {
     fs::write(folder.path().join("small.toml"), SCENARIO).expect("written");
     let output = packetscale(
         folder.path(),
-        &["run", "small.toml", "--on", "kernel", "--set", "record.links=false", "--pcap", "x.pcapng"],
+        &["run", "small.toml", "--on", "linux", "--set", "record.links=false", "--pcap", "x.pcapng"],
     );
     assert_eq!(output.status.code(), Some(2));
-    let message = "--pcap: found --on kernel; expected --on simulator, which knows its packets one by one\n";
+    let message = "--pcap: found --on linux; expected --on simulator, which knows its packets one by one\n";
     assert_eq!(String::from_utf8(output.stderr).expect("text"), message);
 }
 

@@ -68,7 +68,7 @@ fn a_figure_of_theory_stands_while_laws_change() {
     }
     assert!(!simulated.contains("studies") && !simulated.contains("report"));
     let probed = rooms_of("probe");
-    assert!(probed.is_superset(&simulated) && probed.contains("cli/src/estimate"));
+    assert!(probed.is_superset(&simulated) && probed.contains("cli/src/probing.rs"));
 }
 
 #[test]

@@ -114,7 +114,7 @@ fn seven_shards_in_any_order_after_a_kill_are_the_bytes_of_one_command() {
     let folder = folder(SCENARIO);
     let out = folder.path().join("seven");
     done(folder.path(), "run sweep.toml --out one");
-    let planned = done(folder.path(), "plan sweep.toml --shards 7");
+    let planned = done(folder.path(), "sweep plan sweep.toml --shards 7");
     let of_four = planned.lines().filter(|line| line.ends_with("\"shard\":4}")).count();
     assert_eq!(planned.lines().count(), 48);
     let file = out.join("shards/4.ndjson");
@@ -127,7 +127,7 @@ fn seven_shards_in_any_order_after_a_kill_are_the_bytes_of_one_command() {
     for number in [6, 2, 7, 1] {
         done(folder.path(), &shard(number));
     }
-    let missing = refused(folder.path(), "merge seven");
+    let missing = refused(folder.path(), "sweep merge seven");
     assert!(missing.starts_with("seven: ") && missing.contains(" of 48 runs are missing"), "{missing}");
     // The commands that it names make what is missing: the shard that was killed goes on.
     let commands: Vec<&str> = missing.lines().filter(|line| line.starts_with("  packetscale run")).collect();
@@ -141,7 +141,7 @@ fn seven_shards_in_any_order_after_a_kill_are_the_bytes_of_one_command() {
     });
     let said = made.collect::<String>();
     assert!(said.contains(&format!("4.ndjson: goes on; {} of {of_four} runs were kept", before - 1)), "{said}");
-    done(folder.path(), "merge seven");
+    done(folder.path(), "sweep merge seven");
     same(&folder.path().join("one"), &out);
 }
 
@@ -155,7 +155,7 @@ fn shards_of_two_programs_are_refused_with_one_message() {
     let text = fs::read_to_string(&file).expect("the shard");
     let program = text.split("\"program\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a program");
     fs::write(&file, text.replacen(program, "0.0.9 abcdef", 1)).expect("written");
-    let message = refused(folder.path(), "merge two");
+    let message = refused(folder.path(), "sweep merge two");
     let expected = format!("found runs by packetscale 0.0.9 abcdef; expected runs by packetscale {program}\n");
     assert_eq!(message, format!("two/shards/2.ndjson: {expected}"));
     assert!(!folder.path().join("two/runs.csv").exists());
@@ -178,7 +178,7 @@ fn a_shard_of_another_seed_is_refused_before_its_first_run() {
     for number in ["2/2", "1/2"] {
         done(folder.path(), &format!("{} --replace", shard(2, number)));
     }
-    done(folder.path(), "merge two");
+    done(folder.path(), "sweep merge two");
 }
 
 #[test]
@@ -189,14 +189,14 @@ fn a_merge_that_cannot_write_all_leaves_nothing_but_the_shards() {
     // A folder in the place of the last file of the results, then of the page.
     for file in ["manifest.json", "report.html"] {
         fs::create_dir(out.join(file)).expect("a folder");
-        let message = refused(folder.path(), "merge out");
+        let message = refused(folder.path(), "sweep merge out");
         assert!(message.contains("cannot be written"), "{message}");
         fs::remove_dir(out.join(file)).expect("removed");
         let left: Vec<_> =
             fs::read_dir(&out).expect("the folder").map(|entry| entry.expect("one").file_name()).collect();
         assert_eq!(left, ["shards"]);
     }
-    done(folder.path(), "merge out");
+    done(folder.path(), "sweep merge out");
     assert!(out.join("runs.csv").is_file() && out.join("report.html").is_file());
 }
 
@@ -210,11 +210,11 @@ fn of_another_program_s_shards_the_scenario_is_not_resolved() {
     let scenario = text.replacen("controller = \\\"cubic\\\"", "controller = \\\"nobody\\\"", 1);
     assert_ne!(scenario, text);
     fs::write(&file, &scenario).expect("written");
-    let resolved = refused(folder.path(), "merge out");
+    let resolved = refused(folder.path(), "sweep merge out");
     assert!(resolved.contains("nobody"), "{resolved}");
     let program = text.split("\"program\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a program");
     fs::write(&file, scenario.replacen(program, "0.0.9 abcdef", 1)).expect("written");
-    let message = refused(folder.path(), "merge out");
+    let message = refused(folder.path(), "sweep merge out");
     assert!(message.contains("found runs by packetscale 0.0.9 abcdef"), "{message}");
 }
 
@@ -222,7 +222,7 @@ fn of_another_program_s_shards_the_scenario_is_not_resolved() {
 fn a_script_has_no_more_commands_than_its_own() {
     let folder = folder(SCENARIO);
     for engine in ["slurm", "hyperqueue", "here"] {
-        let mut command = packetscale(folder.path(), &format!("submit {engine} sweep.toml --shards 2"));
+        let mut command = packetscale(folder.path(), &format!("sweep submit {engine} sweep.toml --shards 2"));
         let output = command.args(["--dry-run", "--out", "lo\ntouch PWNED\n"]).output().expect("the command starts");
         let message = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{engine}");
@@ -230,7 +230,7 @@ fn a_script_has_no_more_commands_than_its_own() {
         assert_eq!(message.lines().count(), 1, "{message}");
     }
     fs::copy(folder.path().join("sweep.toml"), folder.path().join("{merge}.toml")).expect("copied");
-    let script = done(folder.path(), "submit here {merge}.toml --shards 2 --out out --dry-run");
+    let script = done(folder.path(), "sweep submit here {merge}.toml --shards 2 --out out --dry-run");
     assert!(script.contains("/{merge}.toml' --on"), "{script}");
 }
 
@@ -252,9 +252,9 @@ fn the_cache_gives_a_wider_sweep_the_runs_that_it_has() {
 #[test]
 fn submit_here_makes_shards_and_merges_them() {
     let folder = folder(SCENARIO);
-    let script = done(folder.path(), "submit here sweep.toml --shards 3 --out here --dry-run");
+    let script = done(folder.path(), "sweep submit here sweep.toml --shards 3 --out here --dry-run");
     assert!(script.contains("-le 3 ]") && !folder.path().join("here").exists(), "{script}");
-    let said = done(folder.path(), "submit here sweep.toml --shards 3 --out here");
+    let said = done(folder.path(), "sweep submit here sweep.toml --shards 3 --out here");
     assert!(said.contains("Written to "), "{said}");
     done(folder.path(), "run sweep.toml --out one");
     same(&folder.path().join("one"), &folder.path().join("here"));
@@ -264,15 +264,15 @@ fn submit_here_makes_shards_and_merges_them() {
 fn scripts_for_batch_systems_have_what_was_asked_for() {
     let folder = folder(SCENARIO);
     let asked = "sweep.toml --shards 7 --out out --dry-run --jobs 4 --cache cache -- --partition=short";
-    let slurm = done(folder.path(), &format!("submit slurm {asked}"));
+    let slurm = done(folder.path(), &format!("sweep submit slurm {asked}"));
     for line in ["#SBATCH --array=1-7", "#SBATCH --cpus-per-task=4", "#SBATCH --partition=short"] {
         assert!(slurm.lines().any(|found| found == line), "{line}: {slurm}");
     }
     assert!(slurm.contains("--jobs 4 --cache ") && slurm.contains(" --shard task/7\n"), "{slurm}");
     assert!(slurm.contains("--dependency afterany:JOB"), "{slurm}");
-    let hyperqueue = done(folder.path(), &format!("submit hyperqueue {asked}"));
+    let hyperqueue = done(folder.path(), &format!("sweep submit hyperqueue {asked}"));
     assert!(hyperqueue.contains("#HQ --array=1-7\n") && hyperqueue.contains("#HQ --partition=short\n"), "{hyperqueue}");
-    let message = refused(folder.path(), &format!("submit here {asked}"));
+    let message = refused(folder.path(), &format!("sweep submit here {asked}"));
     assert!(message.contains("expected no options"), "{message}");
     let task = refused(folder.path(), "run sweep.toml --shard task/7");
     assert!(task.contains("neither SLURM_ARRAY_TASK_ID nor HQ_TASK_ID"), "{task}");

@@ -50,15 +50,14 @@ fn a_refusal_names_the_line_the_key_in_the_file_and_the_host_that_was_typed() {
     // The third flow, counts unfolded, is that of the second table.
     let text = "[run]\nduration = \"1 s\"\n[path]\nrate = \"1 Mbit/s\"\ndelay = \"100 ms\"\n\
                 [[flow]]\ncount = 2\ncontroller = \"cubic\"\n[[flow]]\ncontroller = \"cubic\"\npacket = \"100 B\"\n";
-    let (code, message) = said(text, &["--on", "kernel", "--clock", "virtual"]);
+    let (code, message) = said(text, &["--on", "linux-6.12"]);
     assert_eq!(code, Some(2));
-    let expected =
-        "small.toml:11: flow.1.packet: found \"100 B\" with --on kernel --clock virtual; expected 142 B and more";
+    let expected = "small.toml:11: flow.1.packet: found \"100 B\" with --on linux-6.12; expected 142 B and more";
     assert_eq!(message.trim_end(), expected);
-    let (_, message) = said(&text.replace("rate =", "queue = \"codel\"\nrate ="), &["--on", "kernel"]);
+    let (_, message) = said(&text.replace("rate =", "queue = \"codel\"\nrate ="), &["--on", "linux"]);
     assert!(
         message
-            .starts_with("small.toml:4: path.queue: found \"codel\" with --on kernel; expected \"fifo\" in real time"),
+            .starts_with("small.toml:4: path.queue: found \"codel\" with --on linux; expected \"fifo\" in real time"),
         "{message}"
     );
     // The simulator does all of it.
@@ -84,9 +83,21 @@ fn the_simulator_refuses_a_kernels_queue_and_says_who_has_it() {
 
 #[test]
 fn a_kernel_that_is_no_file_is_refused_and_so_is_one_for_another_clock() {
+    let (code, message) = said(SMALL, &["--kernel", "nowhere"]);
+    assert!(code == Some(3) && message.contains("--kernel: found nowhere"), "{message}");
+    let (code, message) = said(SMALL, &["--on", "linux", "--kernel", "nowhere"]);
+    assert!(code == Some(2) && message.contains("expected no --on"), "{message}");
+    assert!(!Path::new("nowhere").exists());
+}
+
+/// As 0.2 said it: what is resolved and refused is the same, with a line that says the new words.
+#[test]
+fn a_virtual_clock_on_the_kernel_is_linux_6_12() {
+    let set = ["--print", "--set", "path.access=\"1 Gbit/s\""];
+    let (code, new) = said(SMALL, &[&["--on", "linux-6.12"], &set[..]].concat());
+    let (old_code, old) = said(SMALL, &[&["--on", "kernel", "--clock", "virtual"], &set[..]].concat());
+    let note = "--on kernel --clock virtual: renamed to \"--on linux-6.12\"; the old name goes in 0.3\n";
+    assert_eq!((old_code, old), (code, format!("{note}{new}")));
     let (code, message) = said(SMALL, &["--on", "kernel", "--clock", "virtual", "--kernel", "nowhere"]);
     assert!(code == Some(3) && message.contains("--kernel: found nowhere"), "{message}");
-    let (code, message) = said(SMALL, &["--on", "kernel", "--kernel", "nowhere"]);
-    assert!(code == Some(2) && message.contains("expected --on kernel --clock virtual"), "{message}");
-    assert!(!Path::new("nowhere").exists());
 }

@@ -113,7 +113,7 @@ pub const WORDS: [(&str, &str); 4] = [
         "ours is near enough to the published value, by one rule for all figures, or within the bound of a statement",
     ),
     ("missed", "it is not. What the figure gives as the reason stands beside it"),
-    ("not as expected", "missed without a reason, or kept in spite of one. The exit code is 1"),
+    ("not as expected", "unexplained miss, or unexpected hit. The exit code is 1"),
     (
         "explained",
         "missed, and a run that the figure names shows why. All others are unexplained, also with a reason in words",

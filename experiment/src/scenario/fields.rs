@@ -4,7 +4,7 @@
 use crate::scenario::document::{KeyValue, Node, Table, Value};
 use crate::scenario::error::{Place, ScenarioError, listed, perhaps};
 use crate::scenario::files::amiss;
-use packetscale_models::units::{Bytes, Packets, ParseError, Problem, Rate, Ratio, Span, Time};
+use packetscale_models::units::{Bytes, Packets, ParseError, Rate, Ratio, Span, Time};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -51,23 +51,11 @@ pub(crate) fn quantity<T: Quantity>(node: &Node, key: &str, zero: Zero) -> Resul
         let found = node.value.described();
         return Err(refuse(if bare { format!("{found}, a bare number") } else { found }));
     };
-    let value: T = text.parse().map_err(|error: ParseError| refuse(format!("{} ({})", node.value, problem(&error))))?;
+    let value: T = text.parse().map_err(|error: ParseError| refuse(format!("{} ({})", node.value, error.problem)))?;
     if zero == Zero::Refused && value == T::default() {
         return Err(refuse(node.value.to_string()));
     }
     Ok(value)
-}
-
-fn problem(error: &ParseError) -> String {
-    let what = match error.problem {
-        Problem::NoUnit => "no unit",
-        Problem::UnknownUnit(Some(meant)) => return format!("an unknown unit, perhaps \"{meant}\""),
-        Problem::UnknownUnit(None) => "an unknown unit",
-        Problem::NotANumber => "not a number with a unit",
-        Problem::Negative => "negative",
-        Problem::TooLarge => "too large",
-    };
-    what.to_string()
 }
 
 /// Reads `node` as a number, whole or not.

@@ -6,8 +6,13 @@ use packetscale_models::units::{Bytes, Rate, Span};
 
 /// Makes runs of experiments. To add one: a crate that implements this, and a line in the list of hosts of the command.
 pub trait Host: Sync {
-    /// Its name, as `--on` takes it and as results give it.
+    /// Its name in results, and in what a run is known by.
     fn name(&self) -> &'static str;
+
+    /// The word that `--on` takes for it.
+    fn word(&self) -> &'static str {
+        self.name()
+    }
 
     /// What it is, in one line.
     fn summary(&self) -> &'static str;

@@ -21,8 +21,12 @@ impl Host for Lab {
         "kernel"
     }
 
+    fn word(&self) -> &'static str {
+        "linux"
+    }
+
     fn summary(&self) -> &'static str {
-        "Real Linux TCP"
+        "This machine's Linux TCP, in real time"
     }
 
     fn label(&self) -> HostLabel {

@@ -119,7 +119,7 @@ impl Tap {
         words.resize(WORDS_BEFORE_OUTAGES + 2 * MOST_OUTAGES, 0);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let set = self.map("wire")?.update(&0u32.to_ne_bytes(), &bytes, MapFlags::ANY);
-        set.map_err(refused("the wire behind the bottleneck cannot be told what to do"))
+        set.map_err(refused("cannot configure the qdisc behind the bottleneck"))
     }
 
     /// Appends every record to `take` while `during` runs. `during` calls its argument to read new records.

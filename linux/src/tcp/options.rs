@@ -132,7 +132,7 @@ impl Options {
             return wrong(format!("together = {} packets: expected 1 to {MOST_TOGETHER}", self.together));
         }
         if self.spin > LONGEST_SPIN {
-            return wrong(format!("spin = {} ns: expected at most {} ns", self.spin.nanos(), LONGEST_SPIN.nanos()));
+            return wrong(format!("spin = {}: expected at most {LONGEST_SPIN}", self.spin));
         }
         Ok(())
     }

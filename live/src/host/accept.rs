@@ -128,7 +128,8 @@ fn flow(experiment: &Experiment, number: usize, flow: &FlowSpec) -> Result<(), U
     };
     let needs = controller.needs();
     if needs.available {
-        let expected = "a controller that measures: nobody knows what is available on a real path";
+        let expected =
+            "a controller that measures: this one needs the true available bandwidth, unknown on a real path";
         return unfit(key("controller"), format!("\"{}\" with ideal estimation", flow.controller.kind), expected);
     }
     if needs.offers {

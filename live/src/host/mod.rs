@@ -1,4 +1,4 @@
-//! Real paths as a host among others: a scenario's flows go to a server (`packetscale serve`), by the same sender, receiver and
+//! Real paths as a host among others: a scenario's flows go to a server (`packetscale live serve`), by the same sender, receiver and
 //! controllers as in the simulator.
 
 mod accept;
@@ -116,7 +116,7 @@ impl Host for Live {
 
 impl Live {
     fn destination(&self) -> Result<&Destination, Refusal> {
-        let missing = || Refusal::Input("--to: found nothing; expected where packetscale serve runs".to_string());
+        let missing = || Refusal::Input("--to: found nothing; expected where packetscale live serve runs".to_string());
         self.to.as_ref().ok_or_else(missing)
     }
 }
@@ -129,7 +129,7 @@ fn ended(ends: &Ends, grant: Grant) -> Refusal {
     let Grant { bytes, duration_ms, .. } = grant;
     match ends {
         Ends::Closed(crate::wire::Reason::Limit) => Refusal::Machine(format!(
-            "{ends}: it grants {bytes} bytes and {duration_ms} ms; packetscale serve has --bytes and --duration"
+            "{ends}: it grants {bytes} bytes and {duration_ms} ms; packetscale live serve has --bytes and --duration"
         )),
         other => Refusal::Machine(other.to_string()),
     }
@@ -153,8 +153,9 @@ fn opened(to: &Destination, experiment: &Experiment) -> Result<Client, Refusal> 
     if grant.duration_ms < duration_ms {
         let granted = Span::from_millis(u64::from(grant.duration_ms));
         let needed = Span::from_millis(u64::from(duration_ms));
-        let message =
-            format!("the server grants sessions of {granted}; a run needs {needed} (packetscale serve --duration)");
+        let message = format!(
+            "the server grants sessions of {granted}; a run needs {needed} (packetscale live serve --duration)"
+        );
         return Err(Refusal::Machine(message));
     }
     Ok(client)

@@ -27,7 +27,9 @@ pub enum ProbeError {
     #[error("the socket: {0}")]
     Socket(io::Error),
     /// Nobody answers.
-    #[error("{0} does not answer: is packetscale serve running there, with the same key, and does UDP get through?")]
+    #[error(
+        "{0} does not answer: is packetscale live serve running there, with the same key, and does UDP get through?"
+    )]
     NoAnswer(SocketAddr),
     /// The path takes no packets of that size unbroken; the largest that it takes.
     #[error("the path takes packets of at most {0} bytes")]

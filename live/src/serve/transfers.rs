@@ -67,7 +67,7 @@ impl Server {
     fn opened(&mut self, header: Header, begin: &Begin) -> Result<Option<Taken>, (Reason, u32, String)> {
         let Purpose::File { name, anew } = &begin.purpose else { return Ok(Some(None)) };
         let Some(store) = &mut self.store else {
-            let text = "this server takes no files; packetscale receive does".to_string();
+            let text = "this server takes no files; packetscale live receive does".to_string();
             return Err((Reason::Unwanted, 0, text));
         };
         match store.open(header.session, name, *anew) {

@@ -41,7 +41,7 @@ pub struct Directory {
     path: PathBuf,
     tell: Tell,
     /// Files that are there may be replaced.
-    force: bool,
+    replace: bool,
     /// What is being read again, by session: one file of each.
     reading: BTreeMap<u64, Reading>,
 }
@@ -87,7 +87,7 @@ struct Place {
     under_way: PathBuf,
     name: String,
     /// It may take another's place.
-    force: bool,
+    replace: bool,
 }
 
 /// A name from the network as a name in a directory: its last part, without what a file system or a terminal may take for
@@ -104,15 +104,15 @@ pub fn plain(name: &str) -> String {
 }
 
 impl Directory {
-    /// `force`: files that are there may be replaced. `tell` hears of each file that was received.
+    /// `replace`: files that are there may be replaced. `tell` hears of each file that was received.
     ///
     /// # Errors
     /// It is no directory.
-    pub fn new(path: &Path, force: bool, tell: impl Fn(&Received) + Send + Sync + 'static) -> io::Result<Directory> {
+    pub fn new(path: &Path, replace: bool, tell: impl Fn(&Received) + Send + Sync + 'static) -> io::Result<Directory> {
         if !std::fs::metadata(path)?.is_dir() {
             return Err(io::Error::new(io::ErrorKind::NotADirectory, "it is no directory"));
         }
-        Ok(Directory { path: path.to_path_buf(), tell: Arc::new(tell), force, reading: BTreeMap::new() })
+        Ok(Directory { path: path.to_path_buf(), tell: Arc::new(tell), replace, reading: BTreeMap::new() })
     }
 
     /// Opens and locks what is under way, and begins to read it.
@@ -137,7 +137,7 @@ impl Directory {
         if anew {
             file.set_len(0)?;
         }
-        let place = Place { folder: self.path.clone(), under_way, name: name.to_string(), force: self.force };
+        let place = Place { folder: self.path.clone(), under_way, name: name.to_string(), replace: self.replace };
         let (hasher, tell) = (blake3::Hasher::new(), Arc::clone(&self.tell));
         let file = Taken { file, place, bytes: 0, hasher, gone: false, naming: None, tell };
         let (read, taken) = mpsc::channel();
@@ -161,8 +161,8 @@ impl Store for Directory {
         // Who asks for another file waits no more for the one before.
         let reading = match self.reading.remove(&session).filter(|reading| reading.name == name) {
             Some(reading) => reading,
-            None if !self.force && std::fs::symlink_metadata(self.path.join(&name)).is_ok() => {
-                return refused(&"it is there already; packetscale receive --force would replace it");
+            None if !self.replace && std::fs::symlink_metadata(self.path.join(&name)).is_ok() => {
+                return refused(&"it is there already; packetscale live receive --replace would overwrite it");
             }
             None => match self.begin(&name, anew) {
                 Ok(Some(reading)) => reading,
@@ -197,7 +197,7 @@ impl Taken {
         self.hasher.update_reader(WhileWanted(&self.file, waits))?;
         self.bytes = self.file.metadata()?.len();
         if self.hasher.count() != self.bytes {
-            return Err(io::Error::other("somebody else writes it"));
+            return Err(io::Error::other("another process is writing the file"));
         }
         Ok(self)
     }
@@ -265,7 +265,7 @@ impl Place {
     /// Gives the file its name, and writes that to the disk.
     fn name(&self) -> io::Result<()> {
         let named = self.folder.join(&self.name);
-        if self.force {
+        if self.replace {
             std::fs::rename(&self.under_way, &named)?;
         } else {
             match rename_unless_there(&self.under_way, &named) {
@@ -307,8 +307,8 @@ mod tests {
     }
 
     /// A directory that tells nobody.
-    fn directory(path: &Path, force: bool) -> Directory {
-        Directory::new(path, force, |_| {}).expect("a store")
+    fn directory(path: &Path, replace: bool) -> Directory {
+        Directory::new(path, replace, |_| {}).expect("a store")
     }
 
     /// Asks until it is known.
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_replaced_only_by_force_and_what_differs_is_not_kept() {
+    fn existing_file_is_overwritten_only_on_request_and_a_corrupt_one_is_dropped() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("data"), b"old").expect("written");
         let mut store = directory(folder.path(), true);

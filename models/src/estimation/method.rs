@@ -133,7 +133,8 @@ fn setting(pair: &str, parameters: Parameters) -> Result<(String, Setting), Meth
 
 fn value_of(text: &str, parameter: &dyn Described) -> Result<Setting, MethodError> {
     let like = |what: &str| wrong(text, format!("{what} for {}, like {}", parameter.name(), parameter.default()));
-    let quantity = |error: crate::units::ParseError| wrong(text, format!("for {}: {error}", parameter.name()));
+    let quantity =
+        |error: crate::units::ParseError| wrong(text, format!("{} for {}", error.expected, parameter.name()));
     Ok(match parameter.kind() {
         Kind::Span => Setting::Span(text.parse().map_err(quantity)?),
         Kind::Rate => Setting::Rate(text.parse().map_err(quantity)?),

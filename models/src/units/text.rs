@@ -12,8 +12,8 @@ pub struct ParseError {
     pub found: String,
     /// What is wrong with it.
     pub problem: Problem,
-    /// A correct form, to show.
-    pub example: &'static str,
+    /// What is expected, with an example.
+    pub expected: &'static str,
 }
 
 /// What is wrong with a quantity.
@@ -31,23 +31,22 @@ pub enum Problem {
     TooLarge,
 }
 
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Problem::NoUnit => "no unit",
+            Problem::UnknownUnit(Some(meant)) => return write!(f, "an unknown unit, perhaps \"{meant}\""),
+            Problem::UnknownUnit(None) => "an unknown unit",
+            Problem::NotANumber => "not a number with a unit",
+            Problem::Negative => "negative",
+            Problem::TooLarge => "too large",
+        })
+    }
+}
+
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let what = match self.problem {
-            Problem::UnknownUnit(Some(meant)) => {
-                return write!(
-                    f,
-                    "\"{}\" has an unknown unit, perhaps \"{meant}\"; write it like {}",
-                    self.found, self.example
-                );
-            }
-            Problem::NoUnit => "has no unit",
-            Problem::UnknownUnit(None) => "has an unknown unit",
-            Problem::NotANumber => "is not a number with a unit",
-            Problem::Negative => "is negative",
-            Problem::TooLarge => "is too large",
-        };
-        write!(f, "\"{}\" {what}; write it like {}", self.found, self.example)
+        write!(f, "found \"{}\" ({}); expected {}", self.found, self.problem, self.expected)
     }
 }
 
@@ -86,8 +85,8 @@ const PACKETS: &[Unit] = &[(&["packets", "packet"], 1)];
 
 /// Reads `text` exactly: decimal digits are scaled as integers, never through floating point. Digits below one base
 /// unit are cut off.
-fn read(text: &str, units: &[Unit], example: &'static str) -> Result<u64, ParseError> {
-    let fail = |problem| ParseError { found: text.to_string(), problem, example };
+fn read(text: &str, units: &[Unit], expected: &'static str) -> Result<u64, ParseError> {
+    let fail = |problem| ParseError { found: text.to_string(), problem, expected };
     let trimmed = text.trim();
     if let Some(rest) = trimmed.strip_prefix('-') {
         let numeric = rest.trim_start().starts_with(|c: char| c.is_ascii_digit() || c == '.');
@@ -169,16 +168,16 @@ macro_rules! text {
     };
 }
 
-text!(Span, TIME, "0 s", "\"30 ms\"", Span::from_picos, Span::picos);
-text!(Bytes, DATA, "0 B", "\"1500 B\" or \"2 MB\"", Bytes::new, Bytes::get);
-text!(Rate, RATE, "0 bit/s", "\"10 Gbit/s\"", Rate::from_bps, Rate::bps);
-text!(Packets, PACKETS, "0 packets", "\"100 packets\"", Packets::new, Packets::get);
+text!(Span, TIME, "0 s", "a time like \"30 ms\"", Span::from_picos, Span::picos);
+text!(Bytes, DATA, "0 B", "an amount of data like \"1500 B\"", Bytes::new, Bytes::get);
+text!(Rate, RATE, "0 bit/s", "a rate like \"10 Gbit/s\"", Rate::from_bps, Rate::bps);
+text!(Packets, PACKETS, "0 packets", "a number of packets like \"100 packets\"", Packets::new, Packets::get);
 
 impl FromStr for Ratio {
     type Err = ParseError;
     /// Reads percentages only: a fraction without a unit is a number, which the file format itself reads.
     fn from_str(text: &str) -> Result<Ratio, ParseError> {
         const PERCENT: &[Unit] = &[(&["%"], 1_000_000_000)];
-        read(text, PERCENT, "\"5 %\"").map(|billionths| Ratio::of(billionths, 100_000_000_000))
+        read(text, PERCENT, "a percentage like \"5 %\"").map(|billionths| Ratio::of(billionths, 100_000_000_000))
     }
 }

@@ -48,7 +48,7 @@ fn mistakes_are_named_with_what_is_right() {
     assert_eq!(refusal("multi-rate(run=4"), "found \"multi-rate(run=4\", expected a closing parenthesis at the end");
     assert_eq!(refusal("multi-rate(run)"), "found \"run\", expected key=value");
     assert_eq!(refusal("multi-rate(run=x)"), "found \"x\", expected a whole number for run, like 4");
-    assert!(refusal("multi-rate(epsilon=100)").contains("has no unit"));
+    assert_eq!(refusal("multi-rate(epsilon=100)"), "found \"100\", expected a time like \"30 ms\" for epsilon");
     let out_of_range = "found \"multi-rate(run=0)\", expected \"run\" must be a whole number from 1 to 128";
     assert_eq!(refusal("multi-rate(run=0)"), out_of_range);
     assert!(refusal("bass(head=maybe)+multi-rate").contains("one of drop, keep"));

@@ -202,7 +202,7 @@ fn each_kind_of_mistake_is_told() {
 #[test]
 fn a_refusal_says_what_was_found_and_shows_a_right_form() {
     let refusal = "10".parse::<Rate>().map_err(|error| error.to_string());
-    assert_eq!(refusal, Err("\"10\" has no unit; write it like \"10 Gbit/s\"".to_string()));
+    assert_eq!(refusal, Err("found \"10\" (no unit); expected a rate like \"10 Gbit/s\"".to_string()));
 }
 
 #[test]

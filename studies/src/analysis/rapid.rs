@@ -36,7 +36,7 @@ pub struct Rapid {
     #[serde(default = "queue", deserialize_with = "written")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "TIME", default_value_t = queue()))]
     pub queue: Span,
-    /// Share of the path of others that are clocked by acknowledgments, which refill a dip
+    /// Share of the path used by ACK-clocked traffic
     #[serde(default = "elastic")]
     #[cfg_attr(feature = "clap", arg(long, value_name = "RATIO", default_value_t = elastic()))]
     pub elastic: f64,

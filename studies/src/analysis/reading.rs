@@ -23,9 +23,8 @@ pub(crate) fn written<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(value
     };
     text.parse().map_err(|error: T::Err| {
         let what = error.to_string();
-        // Quantities quote what they found; the other parameters leave that to the command line's own words.
-        let quoted = what.starts_with('"');
-        D::Error::custom(if quoted { format!("found {what}") } else { format!("found \"{text}\", {what}") })
+        // Quantities say what they found; the other parameters leave that to the command line's own words.
+        D::Error::custom(if what.starts_with("found ") { what } else { format!("found \"{text}\", {what}") })
     })
 }
 

@@ -228,7 +228,10 @@ impl Asked<'_> {
             Effort::Time(time) => format!("--budget \"{} s\"", time.as_secs_f64()),
         };
         let (controller, figure) = (quoted(self.controller), self.figure.name());
-        format!("packetscale attack {controller} --against {against} --figure {figure} --seed {} {effort}", self.seed)
+        format!(
+            "packetscale judge attack {controller} --against {against} --figure {figure} --seed {} {effort}",
+            self.seed
+        )
     }
 }
 

@@ -66,7 +66,7 @@ fn numbers_and_text_stand_for_the_same_parameter() {
 #[test]
 fn a_mistake_names_the_key_what_was_found_and_what_is_expected() {
     for (theory, parameters, named) in [
-        ("burstiness", ON_OFF.replace("\"100 ms\"", "100"), "on: found \"100\" has no unit; write it like"),
+        ("burstiness", ON_OFF.replace("\"100 ms\"", "100"), "on: found \"100\" (no unit); expected a time like"),
         ("burstiness", format!("{ON_OFF}filter = \"cubic\"\n"), "filter: unknown variant `cubic`, expected"),
         ("burstiness", ON_OFF.replace("off", "of"), "of: unknown field `of`, expected one of `capacity`"),
         ("burstiness", String::new(), "missing field `capacity`"),

@@ -208,10 +208,7 @@ fn of_report(report: &Report, now: u64) -> Vec<(&'static str, String)> {
         ("packets", format!("{} sent, {} lost, {} again", report.packets, report.lost, report.retransmitted)),
         ("gaps", format!("late by {} (p50), {} (p95), {} bursts", gap(0.5), gap(0.95), report.bursts)),
         ("kept back", format!("app {application}, receiver {receiver}, window {window}")),
-        (
-            "streams",
-            format!("{}, {} of them told nothing, guard {} times", report.streams, report.unusable, report.capped),
-        ),
+        ("streams", format!("{}, {} unusable, rate capped {} times", report.streams, report.unusable, report.capped)),
     ]
 }
 
@@ -341,7 +338,7 @@ mod tests {
         assert_eq!(shown[5], "10.0.1.2:443 10.0.2.2:443");
         assert_eq!(shown[6], "does      rapid for 2.0 s");
         assert_eq!(shown[12], "kept back app 1.5 s, receiver 0 s, window 0 s");
-        assert_eq!(shown[13], "streams   80, 3 of them told nothing, guard 2 times");
+        assert_eq!(shown[13], "streams   80, 3 unusable, rate capped 2 times");
         assert_eq!(shown[14], "Enter back  q quit");
     }
 

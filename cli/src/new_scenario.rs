@@ -1,18 +1,19 @@
-//! `packetscale init`: a commented scenario to begin with.
+//! `packetscale new scenario`: a commented scenario to begin with.
 
-use crate::args::Init as Arguments;
+use crate::args::new::NewScenario;
 use crate::create::create;
-use crate::{Failure, say};
+use crate::outcome::Failure;
+use crate::output::say;
 use std::io::Write;
 use std::path::Path;
 
 const TEMPLATE: &str = include_str!("../assets/scenario.toml");
 
-pub fn init(arguments: &Arguments) -> Result<(), Failure> {
+pub fn scenario(arguments: &NewScenario) -> Result<(), Failure> {
     let name = arguments.name.trim_end_matches(".toml");
     let file = Path::new(name).with_file_name(format!("{}.toml", stem(name)?));
     let shown = file.display();
-    create(&file, arguments.force)?
+    create(&file, arguments.output.replace)?
         .write_all(text(&shown.to_string()).as_bytes())
         .map_err(|error| Failure::Input(format!("{shown}: cannot be written: {error}")))?;
     say(&format!("Written to {shown}\nNext: packetscale run {}\n", typed(&shown.to_string())))

@@ -1,10 +1,11 @@
-//! `packetscale submit`: writes the script of a job from a template, and starts it. The tasks of the job are
-//! `packetscale run --shard`, what follows is `packetscale merge`: a script of one's own does as well.
+//! `packetscale sweep submit`: writes the script of a job from a template, and starts it. The tasks of the job are
+//! `packetscale run --shard`, what follows is `packetscale sweep merge`: a script of one's own does as well.
 
-use crate::args::{Engine, Submit};
-use crate::run::{named, unwritable};
-use crate::sweep::{command, jobs, quoted, read, shards};
-use crate::{Failure, say};
+use crate::args::sweep::{Engine, Submit};
+use crate::hosts::chosen;
+use crate::outcome::{Failure, unwritable};
+use crate::output::say;
+use crate::sweep::division::{command, jobs, quoted, read, shards};
 use experiment::results::write_file;
 use harness::runner::{Host, Unfit, shards_of};
 use packetscale_models::units::Span;
@@ -30,9 +31,9 @@ struct Job {
 
 pub fn submit(arguments: &Submit, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let (scenario, plan) = read(&arguments.file, &arguments.set)?;
-    let host = named(&arguments.on, hosts)?;
+    let host = chosen(arguments.on.as_deref(), hosts)?;
     host.accept(&plan).map_err(|Unfit { key, found, expected }| {
-        let found = format!("{found} with --on {}", host.name());
+        let found = format!("{found} with --on {}", host.word());
         Failure::Input(scenario.refuse(&arguments.file, &key, found, expected).to_string())
     })?;
     let jobs = jobs(&plan, host)?;
@@ -59,7 +60,7 @@ impl Job {
         let program = std::env::current_exe().map_err(|error| Failure::Machine(error.to_string()))?;
         let program = plain(&program)?;
         plain(folder)?;
-        let mut run = command(program, Path::new(plain(&absolute(&asked.file)?)?), host.name(), &asked.set, folder);
+        let mut run = command(program, Path::new(plain(&absolute(&asked.file)?)?), host.word(), &asked.set, folder);
         // A task has the cores that it asks for; this machine has those that it has.
         let cores = asked.jobs.or((asked.engine != Engine::Here).then_some(1));
         if let Some(cores) = cores {
@@ -68,11 +69,11 @@ impl Job {
         if let Some(cache) = &asked.cache {
             run.push_str(&format!(" --cache {}", quoted([plain(&absolute(cache)?)?])));
         }
-        let merge = quoted([program, "merge", plain(folder)?]);
+        let merge = quoted([program, "sweep", "merge", plain(folder)?]);
         let (template, sign) = match asked.engine {
-            Engine::Slurm => (include_str!("../assets/submit/slurm.sh"), "#SBATCH"),
-            Engine::Hyperqueue => (include_str!("../assets/submit/hyperqueue.sh"), "#HQ"),
-            Engine::Here => (include_str!("../assets/submit/here.sh"), "#"),
+            Engine::Slurm => (include_str!("../../assets/submit/slurm.sh"), "#SBATCH"),
+            Engine::Hyperqueue => (include_str!("../../assets/submit/hyperqueue.sh"), "#HQ"),
+            Engine::Here => (include_str!("../../assets/submit/here.sh"), "#"),
         };
         if asked.engine == Engine::Here && !asked.options.is_empty() {
             let found = quoted(asked.options.iter().map(String::as_str));

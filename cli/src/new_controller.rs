@@ -1,7 +1,8 @@
 //! `packetscale new controller`: a controller of one's own to begin with, in a folder of its own.
 
-use crate::args::{Language, NewController};
-use crate::{Failure, say};
+use crate::args::new::{Language, NewController};
+use crate::outcome::Failure;
+use crate::output::say;
 use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;

@@ -1,0 +1,177 @@
+//! The arguments of the command. Their doc comments are its help texts. They know no command.
+
+pub mod estimate;
+pub mod judge;
+#[cfg(target_os = "linux")]
+pub mod live;
+pub mod new;
+#[cfg_attr(not(all(target_os = "linux", feature = "kernel")), allow(dead_code))]
+pub mod quantity;
+pub mod reproduce;
+pub mod run;
+pub mod sweep;
+#[cfg(feature = "kernel")]
+pub mod tcp;
+pub mod theory;
+
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use harness::runner::Host;
+use std::path::PathBuf;
+
+/// Control network traffic at the scale of single packets: experiments from scenario files
+#[derive(Parser)]
+#[command(name = "packetscale", version, long_version = env!("PACKETSCALE_VERSION"), max_term_width = 100, after_help = AFTER)]
+pub struct Arguments {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const AFTER: &str = "Exit codes: 0 done, 1 an expectation was missed, 2 the input or an argument is wrong, 3 this \
+machine cannot do it, 130 ended by Ctrl-C or SIGTERM. NO_COLOR turns colours off.\n\nShell completions: packetscale completions SHELL. Manual pages: packetscale man --pages DIR.";
+
+/// The command, with these hosts to choose from.
+pub fn command(hosts: &[&dyn Host]) -> clap::Command {
+    // Names in results that are other words on the command line go in 0.3.
+    let value = |host: &&dyn Host| PossibleValue::new(host.word()).alias(host.name()).help(host.summary());
+    let known: Vec<PossibleValue> = hosts.iter().map(value).collect();
+    let of_hosts = |on: clap::Arg| on.value_parser(PossibleValuesParser::new(known.clone()));
+    let on = |one: clap::Command| {
+        one.mut_arg("on", |on| {
+            let help = on.get_help().cloned().unwrap_or_default();
+            let first = hosts.first().map_or("", |host| host.word());
+            of_hosts(on).help(format!("{help} [default: {first}]"))
+        })
+    };
+    let attack = |one: clap::Command| one.mut_arg("on", of_hosts);
+    Arguments::command()
+        .mut_subcommand("run", on)
+        .mut_subcommand("sweep", |sweep| sweep.mut_subcommand("plan", on).mut_subcommand("submit", on))
+        .mut_subcommand("judge", |judge| judge.mut_subcommand("attack", attack))
+}
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Run a scenario: print a table of results, write data files and an interactive report
+    Run(run::Run),
+    /// Run a scenario in shards, on a batch system or here, and merge them
+    #[command(subcommand)]
+    Sweep(sweep::Sweep),
+    /// Write a scenario or a controller to begin with
+    #[command(subcommand)]
+    New(new::New),
+    /// Reproduce figures of papers: published values next to ours, in a table and in reports
+    Reproduce(reproduce::Reproduce),
+    /// Judge controllers: by RFC 9743, against each other, on the paths where they do worst
+    #[command(subcommand)]
+    Judge(judge::Judge),
+    /// Write the report of finished runs again, or one report that compares several results
+    Report(Report),
+    /// List the names that scenarios and methods can use, and the papers
+    List {
+        /// What to list
+        what: Listed,
+        /// Shared objects with controllers of your own, to list after the others
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
+        /// Print one JSON list: names, summaries, settings with their defaults
+        #[arg(long)]
+        json: bool,
+    },
+    /// Compute results from closed forms and exact methods, without a simulation
+    #[command(subcommand)]
+    Theory(theory::Theory),
+    /// Load, unload and observe Rapid in this machine's Linux TCP
+    #[cfg(feature = "kernel")]
+    #[command(subcommand)]
+    Tcp(tcp::Tcp),
+    /// Download and manage kernels for virtual-time runs
+    #[cfg(feature = "kernel")]
+    Fetch {
+        /// What to fetch
+        #[command(subcommand)]
+        what: Fetched,
+    },
+    /// The first process of an emulated machine
+    #[cfg(feature = "kernel")]
+    #[command(hide = true)]
+    Guest,
+    /// Estimate the available bandwidth from each recorded probe stream
+    Estimate(estimate::Estimate),
+    /// Measure a real path to another machine, or send files over it
+    #[cfg(target_os = "linux")]
+    #[command(subcommand)]
+    Live(live::Live),
+    /// Show what this machine can do, what it will skip, and why; measure for a second which gaps it can make
+    Doctor {
+        /// Print one JSON object on standard output, nothing else
+        #[arg(long)]
+        json: bool,
+    },
+    /// Print the completion script for a shell
+    #[command(hide = true)]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, in the format of man
+    #[command(hide = true)]
+    Man {
+        /// Write a page for each subcommand into this folder instead
+        #[arg(long, value_name = "DIR")]
+        pages: Option<PathBuf>,
+    },
+}
+
+/// What may happen to earlier output.
+#[derive(clap::Args)]
+pub struct Output {
+    // `--force` goes in 0.3.
+    /// Overwrite earlier output: results, cached runs, captures, files
+    #[arg(long, alias = "force")]
+    pub replace: bool,
+}
+
+#[derive(clap::Args)]
+pub struct Report {
+    /// Output folders of `packetscale run`
+    #[arg(required = true, value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+    /// The page (.html), or a folder for it [default: DIR/report.html for one folder, out/report.html for several]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+/// What can be fetched.
+#[cfg(feature = "kernel")]
+#[derive(Subcommand)]
+pub enum Fetched {
+    /// Download a Debian kernel, without installing it
+    Kernel {
+        /// Its version, as in 6.12
+        version: String,
+    },
+    /// List fetched kernels and the machines made from them, with their sizes
+    List,
+    /// Remove machines that this build does not use; keep kernels
+    Clean,
+}
+
+/// What can be listed.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Listed {
+    /// Congestion controllers and their settings
+    Controllers,
+    /// Queue disciplines
+    Queues,
+    /// Kinds of traffic
+    Traffic,
+    /// Papers and their figures
+    Papers,
+    /// Examples of scenarios that come with packetscale
+    Scenarios,
+    /// Ways to read an available bandwidth from a probe stream
+    Estimators,
+    /// Ways to make a probe stream readable
+    Denoisers,
+}

@@ -1,0 +1,44 @@
+//! Why a command ends with something else than 0.
+
+use harness::runner::Refusal;
+use std::path::Path;
+
+/// Why the command ends with something else than 0.
+pub enum Failure {
+    /// An expectation was missed; the table has said which. Exit code 1.
+    Missed,
+    /// The input is wrong. Exit code 2, which is also clap's for wrong arguments.
+    Input(String),
+    /// This machine cannot do it. Exit code 3.
+    Machine(String),
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        match refusal {
+            Refusal::Input(message) => Failure::Input(message),
+            Refusal::Unfit(unfit) => Failure::Input(unfit.to_string()),
+            Refusal::Machine(message) => Failure::Machine(message),
+        }
+    }
+}
+
+impl From<harness::runner::Error> for Failure {
+    fn from(error: harness::runner::Error) -> Failure {
+        match error {
+            harness::runner::Error::Refused(refusal) => refusal.into(),
+            harness::runner::Error::Unwritable { folder, error } => unwritable(&folder, &error),
+            apart @ (harness::runner::Error::Apart { .. } | harness::runner::Error::Missing { .. }) => {
+                Failure::Input(apart.to_string())
+            }
+            occupied @ harness::runner::Error::Occupied { .. } => Failure::Input(format!(
+                "{occupied}; name another folder with --out, or replace what is there with --replace"
+            )),
+        }
+    }
+}
+
+/// A folder that cannot be written.
+pub fn unwritable(folder: &Path, error: &std::io::Error) -> Failure {
+    Failure::Input(format!("{}: cannot be written: {error}; name another folder with --out", folder.display()))
+}

@@ -1,0 +1,62 @@
+//! `packetscale sweep merge`: the results of a plan whose runs are in shards.
+
+use crate::args::sweep::Merge;
+use crate::finished::{met, shown, write_page};
+use crate::hosts::named;
+use crate::outcome::{Failure, unwritable};
+use crate::program::PROGRAM;
+use crate::sweep::division::command;
+use crate::terminal::Terminal;
+use experiment::scenario::Scenario;
+use harness::runner::{Error, Head, Host, Runner, Shards, Swept};
+use std::collections::BTreeSet;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Shards of which `merge` names the command.
+const MOST_NAMED: usize = 20;
+
+pub fn merge(arguments: &Merge, hosts: &[&dyn Host]) -> Result<(), Failure> {
+    let folder = &arguments.folder;
+    let shards = Shards::read(folder, &PROGRAM)?;
+    let head = shards.head.clone();
+    let host = named(&head.host, hosts)?;
+    let read = Scenario::parse(&head.scenario, &head.file, &[]);
+    let scenario = read.map_err(|error| Failure::Input(error.to_string()))?;
+    let plan = scenario.plan();
+    let swept = Swept { scenario: &scenario, plan: &plan, file: &head.file, changes: &head.changes };
+    let (replace, progress) = (arguments.output.replace, &Terminal::new(true));
+    let runner = Runner { host, program: &PROGRAM, jobs: None, replace, progress };
+    // Results without all of their files look whole to whoever finds them, and the shards are still there.
+    let before = files(folder);
+    let undo = || files(folder).difference(&before).for_each(|begun| _ = std::fs::remove_file(begun));
+    let results = runner.merge(&swept, shards, folder).map_err(|error| {
+        // Where another command makes runs in the folder, what is new is not of this one.
+        if matches!(&error, Error::Unwritable { error, .. } if error.kind() != ErrorKind::WouldBlock) {
+            undo();
+        }
+        missing(error, &head, host, folder)
+    })?;
+    write_page(&results, folder, !arguments.no_page).map_err(|error| {
+        undo();
+        unwritable(folder, &error)
+    })?;
+    shown(&results, folder)?;
+    met(&results)
+}
+
+/// The files of a folder, without those in its folders.
+fn files(folder: &Path) -> BTreeSet<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect()
+}
+
+/// What is missing, and the commands that make it.
+fn missing(error: Error, head: &Head, host: &dyn Host, folder: &Path) -> Failure {
+    let Error::Missing { shards, .. } = &error else { return error.into() };
+    let run = command("packetscale", &head.file, host.word(), &head.changes, folder);
+    let named: String = shards.iter().take(MOST_NAMED).map(|shard| format!("\n  {run} --shard {shard}")).collect();
+    let more = shards.len().saturating_sub(MOST_NAMED);
+    let more = if more == 0 { String::new() } else { format!("\nand {more} more shards") };
+    Failure::Input(format!("{error}. What makes them:{named}{more}"))
+}
