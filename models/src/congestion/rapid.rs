@@ -9,8 +9,8 @@
 //! few packets whose queue grows. Packets are clocked one by one through [`Decision::departure`].
 
 use crate::congestion::contract::{
-    AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, Needs, Probe, Probing, Sent, Setup,
-    StreamTrace, Timeout, Undo,
+    AckSample, Arrival, Controller, Decision, Extras, GapRecord, Loss, LossResponse, Needs, Probe, Probing, Sent,
+    Setup, StreamTrace, Timeout, Undo,
 };
 pub use crate::rapid::SHORTEST_ROUND_TRIP;
 use crate::rapid::{Estimator, Law, Params, Preset};
@@ -147,6 +147,16 @@ impl Controller for Rapid {
         Decision { window: self.law.window(), departure: self.law.departure() }
     }
 
+    fn loss_response(&self) -> LossResponse {
+        LossResponse::OwnWindow
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { arrivals: true, available: self.estimator == Estimator::Ideal, ..Needs::NOTHING }
+    }
+}
+
+impl Extras for Rapid {
     #[inline]
     fn departure(&self, in_flight: u32) -> Option<Time> {
         self.law.has_room(in_flight).then(|| self.law.departure())
@@ -158,14 +168,6 @@ impl Controller for Rapid {
 
     fn on_available(&mut self, _now: Time, available: Rate) {
         self.law.set_available(available);
-    }
-
-    fn loss_response(&self) -> LossResponse {
-        LossResponse::OwnWindow
-    }
-
-    fn needs(&self) -> Needs {
-        Needs { arrivals: true, available: self.estimator == Estimator::Ideal, ..Needs::NOTHING }
     }
 
     fn rate(&self) -> Option<Rate> {
