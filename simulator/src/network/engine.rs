@@ -196,7 +196,7 @@ impl<'e> Network<'e> {
     #[cold]
     fn drop(&mut self, now: Time, link: usize, transit: Transit, queued: bool) {
         self.recorder.dropped(transit.owner().into(), now);
-        self.recorder.link_dropped(link);
+        self.recorder.links.dropped(link);
         if self.topology.is_bottleneck(link) {
             self.recorder.refused(transit.owner().into(), now, transit.size());
         }
@@ -233,13 +233,13 @@ impl<'e> Network<'e> {
         }
         if self.logging {
             self.note(link, transit, arrival, departs);
-            self.recorder.link_served(link, transit.size(), arrival, begins, departs);
+            self.recorder.links.served(link, transit.size(), arrival, begins, departs);
         }
         transit.hop += 1;
         match self.topology.propagate(link, departs) {
             Fate::Lost => {
                 self.recorder.lost(transit.owner().into(), departs);
-                self.recorder.link_lost(link, departs);
+                self.recorder.links.lost(link, departs);
                 self.note_lost(transit, departs);
                 self.endpoints.forget(transit);
             }

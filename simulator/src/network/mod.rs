@@ -74,7 +74,7 @@ impl<'e> Network<'e> {
             endpoints,
             cross,
             background,
-            logging: recorder.keeps_links(),
+            logging: recorder.links.are_kept(),
             recorder,
             sampler: Sampler::new(experiment),
             end,
