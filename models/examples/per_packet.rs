@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use packetscale_models::congestion::{
-    AckSample, AnyController, Controller, Decision, Loss, LossResponse, Setup, Timeout, find,
+    AckSample, AnyController, Controller, Decision, Extras, Loss, LossResponse, Setup, Timeout, find,
 };
 use packetscale_models::settings::Settings;
 use packetscale_models::transport::{Ack, Receiver, ReceiverParams, Segment, Sender, SenderParams, Transfer};
@@ -42,6 +42,8 @@ impl Controller for Fixed {
     }
 }
 
+impl Extras for Fixed {}
+
 fn main() {
     println!("sender         {:4} bytes with any controller", size_of::<Sender<AnyController>>());
     println!("receiver       {:4} bytes", size_of::<Receiver>());
@@ -65,14 +67,14 @@ fn registered(name: &str) -> AnyController {
     (find(name).expect("registered").build)(&setup, &Settings::new()).expect("defaults are valid")
 }
 
-fn report<C: Controller>(name: &str, conditions: Conditions, controller: impl Fn() -> C) {
+fn report<C: Extras>(name: &str, conditions: Conditions, controller: impl Fn() -> C) {
     let cost = (0..RUNS).map(|_| measure(controller(), conditions)).fold(f64::INFINITY, f64::min);
     let Conditions { window, delayed_ack, stamps, lost_of } = conditions;
     println!("{name:10}  {window:6}  1:{delayed_ack}   {stamps:6}  1:{lost_of:<4}  {cost:.1}");
 }
 
 /// Nanoseconds per packet delivered in order.
-fn measure<C: Controller>(controller: C, conditions: Conditions) -> f64 {
+fn measure<C: Extras>(controller: C, conditions: Conditions) -> f64 {
     let Conditions { window, delayed_ack, stamps, lost_of } = conditions;
     let params = SenderParams {
         packet: Bytes::new(1000),

@@ -6,7 +6,7 @@
 use crate::fault::{Fault, Input};
 use experiment::brought::{Maker, NameError};
 use packetscale_models::congestion::{
-    AckSample, Brought, Controller, Decision, Loss, Marked, Needs, Sent, Setup, Timeout, Undo,
+    AckSample, Brought, Controller, Decision, Extras, Loss, Marked, Needs, Sent, Setup, Timeout, Undo,
 };
 use packetscale_models::units::{Ecn, Span, Time};
 use pyo3::call::PyCallArgs;
@@ -248,3 +248,5 @@ impl Controller for Instance {
         Needs { ecn: if self.calls.mark { Ecn::Ect0 } else { Ecn::NotEct }, ..Needs::NOTHING }
     }
 }
+
+impl Extras for Instance {}

@@ -127,7 +127,7 @@ pub(crate) fn watched(
     network.run(watch);
     let cpu_s = clock.elapsed().as_secs_f64();
     network.check()?;
-    Ok(network.finish(experiment, cpu_s))
+    Ok(network::finish(network, experiment, cpu_s))
 }
 
 /// Makes one run, tells `observer` what its senders and links do, and says at every interval of `record.step` how far it
@@ -142,10 +142,10 @@ pub fn observed(
 ) -> Result<experiment::results::Run, RunError> {
     let mut network = network::Network::new(Held::Lent(experiment), Mode::Fused)?;
     let clock = cpu_time::ThreadTime::now();
-    network.observed(experiment, observer, watch)?;
+    network::observe(&mut network, experiment, observer, watch)?;
     let cpu_s = clock.elapsed().as_secs_f64();
     network.check()?;
-    let run = network.finish(experiment, cpu_s);
+    let run = network::finish(network, experiment, cpu_s);
     observer.end(&run).map_err(RunError::Unwritable)?;
     Ok(run)
 }

@@ -5,7 +5,8 @@ use crate::brought::state::State;
 use crate::brought::{bounds, events};
 use packetscale_controller::abi;
 use packetscale_models::congestion::{
-    AckSample, AnyController, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
+    AckSample, AnyController, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout,
+    Undo,
 };
 use packetscale_models::settings::{SettingError, Settings, check_names};
 use packetscale_models::units::{Rate, Time};
@@ -99,12 +100,6 @@ impl Controller for Running {
         }
     }
 
-    fn on_offer(&mut self, now: Time, rate: Rate) {
-        if let Some(call) = self.object.calls.on_offer {
-            self.tell(call, &told(now, rate), now);
-        }
-    }
-
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.tell(self.object.calls.on_timeout, &events::timeout(timeout), timeout.now);
     }
@@ -112,12 +107,6 @@ impl Controller for Running {
     fn on_undo(&mut self, undo: &Undo) {
         if let Some(call) = self.object.calls.on_undo {
             self.tell(call, &abi::Undo { now_ps: undo.now.picos() }, undo.now);
-        }
-    }
-
-    fn on_available(&mut self, now: Time, available: Rate) {
-        if let Some(call) = self.object.calls.on_available {
-            self.tell(call, &told(now, available), now);
         }
     }
 
@@ -135,6 +124,20 @@ impl Controller for Running {
 
     fn slow_start_threshold(&self) -> u32 {
         self.decision.threshold_packets
+    }
+}
+
+impl Extras for Running {
+    fn on_offer(&mut self, now: Time, rate: Rate) {
+        if let Some(call) = self.object.calls.on_offer {
+            self.tell(call, &told(now, rate), now);
+        }
+    }
+
+    fn on_available(&mut self, now: Time, available: Rate) {
+        if let Some(call) = self.object.calls.on_available {
+            self.tell(call, &told(now, available), now);
+        }
     }
 
     fn rate(&self) -> Option<Rate> {

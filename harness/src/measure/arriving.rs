@@ -8,6 +8,7 @@
 //! Times end when the last byte reaches the receiver. `idle` is the least that any controller could need: no slow start,
 //! no queue. Where a rate changes, it counts with the rate that the scenario states for the link.
 
+use crate::measure::period::Period;
 use crate::measure::tally::Tally;
 use experiment::results::{CompletionResult, TransferResult};
 use experiment::scenario::{Arrivals, Experiment};
@@ -34,6 +35,36 @@ struct Ended {
     idle: Span,
 }
 
+/// The accounts of all flows that arrive.
+#[derive(Clone, Debug)]
+pub struct ArrivingFlows {
+    warm: Time,
+    /// One for each table of them.
+    pub(crate) tables: Vec<Arriving>,
+}
+
+impl ArrivingFlows {
+    pub(crate) fn of(experiment: &Experiment) -> ArrivingFlows {
+        let tables = experiment.arrivals.iter().map(|arrivals| Arriving::new(experiment, arrivals)).collect();
+        ArrivingFlows { warm: Period::of(experiment).warm, tables }
+    }
+
+    /// A flow of this entry of the experiment's arrivals begins.
+    pub(crate) fn begins(&mut self, entry: usize, now: Time, size: Bytes) {
+        let table = &mut self.tables[entry];
+        table.all += 1;
+        table.arrived[group(size)] += u64::from(now >= self.warm);
+    }
+
+    /// The last byte of a flow that arrived at `start` has reached its receiver.
+    pub fn ended(&mut self, entry: usize, start: Time, size: Bytes, now: Time) {
+        if start >= self.warm {
+            let table = &mut self.tables[entry];
+            table.ended.push(Ended { start, size, took: now.since(start), idle: table.path.time_for(size) });
+        }
+    }
+}
+
 /// The account of one table of flows that arrive.
 #[derive(Clone, Debug)]
 pub(crate) struct Arriving {
@@ -50,7 +81,7 @@ pub(crate) struct Arriving {
 }
 
 impl Arriving {
-    pub(crate) fn new(experiment: &Experiment, arrivals: &Arrivals) -> Arriving {
+    fn new(experiment: &Experiment, arrivals: &Arrivals) -> Arriving {
         Arriving {
             tally: Tally::default(),
             table: arrivals.table,
@@ -60,17 +91,6 @@ impl Arriving {
             arrived: [0; BOUNDS.len() + 1],
             ended: Vec::new(),
         }
-    }
-
-    /// A flow arrives; `counts`: after the warm-up.
-    pub(crate) fn arrives(&mut self, size: Bytes, counts: bool) {
-        self.all += 1;
-        self.arrived[group(size)] += u64::from(counts);
-    }
-
-    /// A flow that counts has ended.
-    pub(crate) fn ends(&mut self, start: Time, size: Bytes, at: Time) {
-        self.ended.push(Ended { start, size, took: at.since(start), idle: self.path.time_for(size) });
     }
 
     /// One row for all sizes, then one for each group of sizes.

@@ -1,15 +1,63 @@
 //! How long files and pages take, for traffic that is made of users who browse.
 
 use crate::measure::curves::binned;
+use crate::measure::period::Period;
 use experiment::results::TrafficResult;
+use experiment::scenario::{Experiment, TrafficKind, TrafficSpec};
 use hdrhistogram::Histogram;
-use packetscale_models::units::Span;
+use packetscale_models::units::Time;
+
+/// The accounts of all users who browse, by traffic source.
+#[derive(Clone, Debug)]
+pub struct Users {
+    warm: Time,
+    /// `None`: a source without such users.
+    sources: Vec<Option<Box<Completions>>>,
+}
+
+impl Users {
+    pub(crate) fn of(experiment: &Experiment) -> Users {
+        let browses = |spec: &TrafficSpec| matches!(&spec.kind, TrafficKind::Web(web) if web.responsive);
+        let account = |spec| browses(spec).then(|| Box::new(Completions::new()));
+        Users { warm: Period::of(experiment).warm, sources: experiment.traffic.iter().map(account).collect() }
+    }
+
+    pub(crate) fn of_source(&self, source: usize) -> Option<&Completions> {
+        self.sources.get(source)?.as_deref()
+    }
+
+    /// What counts of a source, if what was asked for then does.
+    fn counting(&mut self, source: usize, asked: Time) -> Option<&mut Completions> {
+        self.sources[source].as_deref_mut().filter(|_| asked > self.warm)
+    }
+
+    /// A user of this traffic source asks for a file.
+    pub fn file_asked(&mut self, source: usize, now: Time) {
+        if let Some(completions) = self.counting(source, now) {
+            completions.asked += 1;
+        }
+    }
+
+    /// A file is there that was asked for then.
+    pub fn file_fetched(&mut self, source: usize, asked: Time, now: Time) {
+        if let Some(completions) = self.counting(source, asked) {
+            completions.files_ns.saturating_record(now.since(asked).nanos());
+        }
+    }
+
+    /// The last file of a page is there whose first was asked for then.
+    pub fn page_fetched(&mut self, source: usize, asked: Time, now: Time) {
+        if let Some(completions) = self.counting(source, asked) {
+            completions.pages_ns.saturating_record(now.since(asked).nanos());
+        }
+    }
+}
 
 /// How long files and pages took, over those asked for after the warm-up.
 #[derive(Clone, Debug)]
 pub(crate) struct Completions {
     /// Files asked for.
-    pub(crate) asked: u64,
+    asked: u64,
     /// From asking for a file until it is there, nanoseconds.
     files_ns: Histogram<u64>,
     /// From asking for the first file of a page until the last is there.
@@ -20,17 +68,9 @@ pub(crate) struct Completions {
 const DECADE_IN_40: f64 = 1.059_253_725_177_288_8;
 
 impl Completions {
-    pub(crate) fn new() -> Completions {
+    fn new() -> Completions {
         let durations = || Histogram::new_with_bounds(1, 1_000_000_000_000, 3).expect("bounds are in range");
         Completions { asked: 0, files_ns: durations(), pages_ns: durations() }
-    }
-
-    pub(crate) fn file(&mut self, took: Span) {
-        self.files_ns.saturating_record(took.nanos());
-    }
-
-    pub(crate) fn page(&mut self, took: Span) {
-        self.pages_ns.saturating_record(took.nanos());
     }
 
     /// The figures of files and pages; the others are not there.

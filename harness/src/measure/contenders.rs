@@ -1,5 +1,6 @@
 //! What the packets of each controller waited at the measured link, where several controllers meet.
 
+use crate::measure::owners::Whose;
 use experiment::scenario::Experiment;
 use hdrhistogram::Histogram;
 use packetscale_models::units::Span;
@@ -31,14 +32,14 @@ impl Contenders {
         (labels.len() > 1).then(|| Box::new(Contenders { labels, of_flow, of_table, waits_ns }))
     }
 
-    /// A packet of a flow that lasts waited so long.
-    pub(crate) fn waited(&mut self, flow: usize, wait: Span) {
-        self.waits_ns[self.of_flow[flow]].saturating_record(wait.nanos());
-    }
-
-    /// A packet of a flow that arrived, by its table.
-    pub(crate) fn arrived_waited(&mut self, table: usize, wait: Span) {
-        self.waits_ns[self.of_table[table]].saturating_record(wait.nanos());
+    /// A packet waited so long.
+    pub(crate) fn waited(&mut self, whose: Whose, wait: Span) {
+        let controller = match whose {
+            Whose::Flow(flow) => self.of_flow[flow],
+            Whose::Arrived(table) => self.of_table[table],
+            Whose::Traffic(_) | Whose::Other => return,
+        };
+        self.waits_ns[controller].saturating_record(wait.nanos());
     }
 
     /// The part `q` of a controller's packets waited no longer; seconds. `None`: none passed.

@@ -1,6 +1,8 @@
 //! What is kept for curves and distributions, when the scenario asks for them (`record.detail`).
 
 use crate::measure::bins::Bins;
+use crate::measure::capacity::LinkCapacity;
+use crate::measure::period::Period;
 use crate::measure::seen::FlowSample;
 use hdrhistogram::Histogram;
 use packetscale_models::congestion::StreamTrace;
@@ -13,6 +15,8 @@ pub const FLOW_CURVES: usize = 32;
 /// Curves and distributions.
 #[derive(Clone, Debug)]
 pub(crate) struct Detail {
+    warm: Time,
+    capacity: LinkCapacity,
     pub(crate) step: Span,
     /// Waiting time after the warm-up, nanoseconds.
     pub(crate) wait_ns: Histogram<u64>,
@@ -38,12 +42,14 @@ pub(crate) struct Detail {
 }
 
 impl Detail {
-    /// For a run of this length and so many flows, with a point every `step`.
-    pub(crate) fn new(step: Span, end: Time, flows: usize) -> Detail {
-        let count = end.picos().div_ceil(step.picos()) as usize;
+    /// For a run with so many flows and a link of this capacity, with a point every `step`.
+    pub(crate) fn new(step: Span, period: Period, flows: usize, capacity: &LinkCapacity) -> Detail {
+        let count = period.end.picos().div_ceil(step.picos()) as usize;
         let bins = || Bins::new(Time::ZERO, step, count);
         let curves = if flows <= FLOW_CURVES { flows } else { 0 };
         Detail {
+            warm: period.warm,
+            capacity: capacity.clone(),
             step,
             wait_ns: Histogram::new_with_bounds(1, 1_000_000_000_000, 3).expect("bounds are in range"),
             flow_bytes: vec![bins(); curves],
@@ -81,9 +87,9 @@ impl Detail {
 
     /// `of_flow`: it is a packet of a flow of the scenario.
     #[inline]
-    pub(crate) fn served(&mut self, of_flow: bool, bytes: u64, wait: Span, departs: Time, warm: Time) {
+    pub(crate) fn served(&mut self, of_flow: bool, bytes: u64, wait: Span, departs: Time) {
         let wait_ns = wait.nanos();
-        if departs > warm {
+        if departs > self.warm {
             self.wait_ns.saturating_record(wait_ns);
         }
         self.wait_sum_ns.add(departs, wait_ns);
@@ -103,12 +109,12 @@ impl Detail {
     }
 
     /// Keeps a traced stream with what the traffic and the other flows left while its packets arrived.
-    pub(crate) fn traced(&mut self, flow: usize, trace: StreamTrace, from: Time, to: Time, capacity: Rate) {
+    pub(crate) fn traced(&mut self, flow: usize, trace: StreamTrace, from: Time, to: Time) {
         let then = |at: Time| at >= from && at <= to;
         let traffic: u64 = self.watched.iter().filter(|(at, _)| then(*at)).map(|(_, bytes)| bytes).sum();
         let others = self.watched_flows.iter().filter(|(at, _, of)| then(*at) && *of != flow);
         let bytes = traffic + others.map(|(_, bytes, _)| bytes).sum::<u64>();
-        let available = available(capacity, Bytes::new(bytes), to.saturating_since(from));
+        let available = available(self.capacity.mean(from, to), Bytes::new(bytes), to.saturating_since(from));
         self.traces.push((flow, trace, available));
         self.watching = false;
         self.watched.clear();

@@ -3,11 +3,56 @@
 use crate::measure::bins::Bins;
 use crate::measure::capacity::LinkCapacity;
 use crate::measure::curves::mean_wait;
+use crate::measure::period::Period;
 use crate::measure::presence::Presence;
 use experiment::results::LinkResult;
-use experiment::scenario::LinkSpec;
+use experiment::scenario::{Experiment, LinkSpec};
 use hdrhistogram::Histogram;
 use packetscale_models::units::{Bytes, Span, Time};
+
+/// The accounts of all links; none where the scenario does not ask for them.
+#[derive(Clone, Debug)]
+pub struct Links {
+    pub(crate) accounts: Vec<LinkAccount>,
+}
+
+impl Links {
+    pub(crate) fn of(experiment: &Experiment) -> Links {
+        let (record, Period { warm, end }) = (&experiment.record, Period::of(experiment));
+        let account = LinkAccount::new(warm, end, record.detail.then_some(record.step));
+        Links { accounts: vec![account; if record.links { experiment.links.len() } else { 0 }] }
+    }
+
+    /// Whether every link is measured: what links do is wanted.
+    pub fn are_kept(&self) -> bool {
+        !self.accounts.is_empty()
+    }
+
+    /// A link, the measured one or another, serves a packet.
+    pub fn served(&mut self, link: usize, size: Bytes, arrival: Time, begins: Time, departs: Time) {
+        if let Some(account) = self.accounts.get_mut(link) {
+            account.served(size, arrival, begins, departs);
+        }
+    }
+
+    /// A link drops a packet.
+    pub fn dropped(&mut self, link: usize) {
+        if let Some(account) = self.accounts.get_mut(link) {
+            account.dropped += 1;
+        }
+    }
+
+    /// A link's wire loses a packet that leaves it then.
+    pub fn lost(&mut self, link: usize, at: Time) {
+        if let Some(account) = self.accounts.get_mut(link) {
+            account.lost += u64::from(at <= account.end);
+        }
+    }
+
+    pub(crate) fn present(&mut self, link: usize) -> Option<&mut Presence> {
+        self.accounts.get_mut(link).map(|account| &mut account.present)
+    }
+}
 
 /// The account of one link.
 #[derive(Clone, Debug)]
@@ -16,7 +61,7 @@ pub(crate) struct LinkAccount {
     end: Time,
     bytes: u64,
     wait_ns: Histogram<u64>,
-    pub(crate) present: Presence,
+    present: Presence,
     wait_ps: u128,
     dropped: u64,
     lost: u64,
@@ -32,7 +77,7 @@ struct WaitCurve {
 
 impl LinkAccount {
     /// Figures count after `warm`, up to `end`; `step`: distance between the points of a curve, if there is to be one.
-    pub(crate) fn new(warm: Time, end: Time, step: Option<Span>) -> LinkAccount {
+    fn new(warm: Time, end: Time, step: Option<Span>) -> LinkAccount {
         let bins = |step: Span| Bins::new(Time::ZERO, step, end.picos().div_ceil(step.picos()) as usize);
         LinkAccount {
             warm,
@@ -47,7 +92,7 @@ impl LinkAccount {
         }
     }
 
-    pub(crate) fn served(&mut self, size: Bytes, arrival: Time, begins: Time, departs: Time) {
+    fn served(&mut self, size: Bytes, arrival: Time, begins: Time, departs: Time) {
         self.present.stays(arrival, departs);
         if departs > self.end {
             return;
@@ -63,14 +108,6 @@ impl LinkAccount {
         self.bytes += size.get();
         self.wait_ns.saturating_record(wait.nanos());
         self.wait_ps += u128::from(wait.picos());
-    }
-
-    pub(crate) fn dropped(&mut self) {
-        self.dropped += 1;
-    }
-
-    pub(crate) fn lost(&mut self, at: Time) {
-        self.lost += u64::from(at <= self.end);
     }
 
     /// `marked`: packets that the link marked, where the host says.

@@ -40,6 +40,7 @@
 
 mod arriving;
 mod bins;
+mod bottleneck;
 mod capacity;
 mod completions;
 mod contenders;
@@ -47,15 +48,24 @@ mod curves;
 mod detail;
 mod links;
 mod lives;
+mod owners;
+mod period;
 mod presence;
+mod receivers;
 mod recorder;
 mod response;
+mod samples;
 mod seen;
+mod sources;
 mod summary;
 mod tally;
 mod windows;
 
+pub use arriving::ArrivingFlows;
+pub use completions::Users;
 pub use detail::{FLOW_CURVES, available};
+pub use links::Links;
 pub use lives::longest;
 pub use recorder::Recorder;
+pub use samples::Samples;
 pub use seen::{ArrivalsSeen, FlowSample, FlowSeen, Marked, Owner, RoundTrips, Seen};

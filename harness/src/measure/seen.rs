@@ -2,7 +2,7 @@
 //! that need it.
 
 use experiment::results::StreamRecord;
-use packetscale_models::congestion::Controller;
+use packetscale_models::congestion::Extras;
 use packetscale_models::transport::Sender;
 use packetscale_models::units::{Rate, Span, SpanSum, Time};
 
@@ -143,7 +143,7 @@ pub struct FlowSample {
 
 impl FlowSample {
     /// What an active sender says of itself, to which a receiver has said that it holds so many packets.
-    pub fn of<C: Controller>(sender: &Sender<C>, receive_window: u64) -> FlowSample {
+    pub fn of<C: Extras>(sender: &Sender<C>, receive_window: u64) -> FlowSample {
         let controller = sender.controller();
         FlowSample {
             rate: controller.rate(),

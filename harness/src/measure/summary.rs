@@ -4,7 +4,7 @@
 use crate::measure::arriving::{AllArrived, Ranked};
 use crate::measure::curves;
 use crate::measure::lives::EntryWindow;
-use crate::measure::recorder::{Recorder, Source};
+use crate::measure::recorder::Recorder;
 use crate::measure::response::{convergence, drain, step_response};
 use crate::measure::seen::{FlowSeen, Marked, Seen};
 use crate::measure::tally::Tally;
@@ -12,14 +12,14 @@ use experiment::results::{
     ControllerShare, FlowResult, Histogram, LinkResult, Run, Summary, TrafficResult, TransferResult,
 };
 use experiment::scenario::{Experiment, Service, Size};
-use experiment::traffic::{Burstiness, available_steps};
-use packetscale_models::units::{Rate, Time};
+use experiment::traffic::available_steps;
+use packetscale_models::units::Time;
 use std::collections::BTreeSet;
 
 impl Recorder {
     /// The run, with every figure that can be computed from what was recorded and `seen`.
     pub fn finish(self, experiment: &Experiment, seen: Seen) -> Run {
-        let windows = self.windows.as_ref().map_or(Vec::new(), |windows| windows.results());
+        let windows = self.bottleneck.windows.as_ref().map_or(Vec::new(), |windows| windows.results());
         let mut run = Run {
             controller: experiment.controller.clone(),
             colour: colour(experiment),
@@ -30,8 +30,8 @@ impl Recorder {
             summary: self.summary(experiment, &seen),
             flows: seen.flows.iter().enumerate().map(|(flow, seen)| self.flow(experiment, flow, seen)).collect(),
             shares: self.shares(experiment),
-            traffic: self.traffic.iter().zip(&experiment.traffic).map(|(s, spec)| s.figures(spec, self.end)).collect(),
-            completions: self.arriving.iter().flat_map(|table| table.figures()).collect(),
+            traffic: self.traffic_figures(experiment),
+            completions: self.arriving.tables.iter().flat_map(|table| table.figures()).collect(),
             transfers: self.transfers(experiment),
             windows,
             links: self.link_figures(experiment, &seen),
@@ -40,11 +40,11 @@ impl Recorder {
             streams: Vec::new(),
             sequences: Vec::new(),
         };
-        if let Some(windows) = &self.windows {
+        if let Some(windows) = &self.bottleneck.windows {
             windows.summarise(&run.windows, self.has_flows(), &mut run.summary);
         }
-        if let Some(detail) = &self.detail {
-            curves::draw(detail, &self.capacity, !self.traffic.is_empty(), &mut run);
+        if let Some(detail) = &self.samples.detail {
+            curves::draw(detail, &self.bottleneck.capacity, !self.traffic.is_empty(), &mut run);
             self.respond(experiment, &seen, &mut run.summary);
         }
         run.streams.extend(seen.streams);
@@ -56,36 +56,42 @@ impl Recorder {
 
     /// Whether there are flows whose figures are those of the run.
     fn has_flows(&self) -> bool {
-        !self.flows.is_empty() || !self.arriving.is_empty()
+        !self.receivers.flows.is_empty() || !self.arriving.tables.is_empty()
     }
 
     /// The flows that arrived and ended, where the scenario asks for each.
     fn transfers(&self, experiment: &Experiment) -> Vec<TransferResult> {
-        let listed = self.arriving.iter().filter(|_| experiment.record.transfers);
+        let listed = self.arriving.tables.iter().filter(|_| experiment.record.transfers);
         listed.flat_map(|table| table.transfers()).collect()
+    }
+
+    fn traffic_figures(&self, experiment: &Experiment) -> Vec<TrafficResult> {
+        let sources = self.traffic.iter().zip(&experiment.traffic).enumerate();
+        let end = self.period.end;
+        sources.map(|(number, (source, spec))| source.figures(spec, end, self.users.of_source(number))).collect()
     }
 
     fn link_figures(&self, experiment: &Experiment, seen: &Seen) -> Vec<LinkResult> {
         let marked = |link: usize| seen.link_marks.as_ref().and_then(|marks| marks.get(link).copied());
-        let accounts = self.links.iter().zip(&experiment.links).enumerate();
+        let accounts = self.links.accounts.iter().zip(&experiment.links).enumerate();
         accounts.map(|(number, (account, link))| account.figures(number, link, marked(number))).collect()
     }
 
     fn summary(&self, experiment: &Experiment, seen: &Seen) -> Summary {
-        let time = seconds_after(self.warm, self.end);
-        let capacity = self.capacity.mean_bps(self.warm, self.end);
-        let throughput = ratio(self.flow_bytes as f64 * 8.0, time).filter(|_| self.has_flows());
-        let left = ratio(self.offered_bytes as f64 * 8.0, time).map(|offered| capacity - offered);
+        let time = seconds_after(self.period.warm, self.period.end);
+        let capacity = self.bottleneck.capacity.mean_bps(self.period.warm, self.period.end);
+        let throughput = ratio(self.bottleneck.flow_bytes as f64 * 8.0, time).filter(|_| self.has_flows());
+        let left = ratio(self.bottleneck.offered_bytes as f64 * 8.0, time).map(|offered| capacity - offered);
         let arrived = seen.arrivals.iter().map(|table| table.sent);
         let sent: u64 = seen.flows.iter().map(|flow| flow.sent).chain(arrived).sum();
         let of_sent = |packets: f64| ratio(packets, sent as f64);
         let count = |of: fn(&Tally) -> u64| self.tallies().map(of).sum::<u64>() as f64;
         let lost_warm = count(|t| t.lost_warm);
-        let utilisation = ratio(self.all_bytes as f64 * 8.0, time * capacity);
-        let waiting_s = ratio(self.wait_sum_ps as f64 * 1e-12, self.waited as f64);
-        let (flows, traffic) = &self.startup;
-        let converged = self.base_rtt.and_then(|rtt| convergence(flows, traffic, &self.capacity, rtt));
-        let all = AllArrived::of(&self.arriving);
+        let utilisation = ratio(self.bottleneck.all_bytes as f64 * 8.0, time * capacity);
+        let waiting_s = ratio(self.bottleneck.wait_sum_ps as f64 * 1e-12, self.bottleneck.waited as f64);
+        let (flows, traffic) = &self.bottleneck.startup;
+        let converged = self.base_rtt.and_then(|rtt| convergence(flows, traffic, &self.bottleneck.capacity, rtt));
+        let all = AllArrived::of(&self.arriving.tables);
         let took = all.as_ref().map(|all| &all.took);
         let own = took.is_none().then(|| self.completions(experiment, seen)).flatten();
         let took = took.or(own.as_ref());
@@ -95,9 +101,9 @@ impl Recorder {
             available_share: throughput.zip(left).and_then(|(throughput, left)| ratio(throughput, left)),
             loss_ratio: of_sent(count(|t| t.dropped + t.lost)),
             drop_ratio: of_sent(count(|t| t.dropped)),
-            steady_loss_ratio: ratio(lost_warm, lost_warm + self.delivered_warm as f64),
+            steady_loss_ratio: ratio(lost_warm, lost_warm + self.receivers.packets_warm as f64),
             queue_delay_mean_s: waiting_s,
-            queue_mean_packets: self.present.mean().filter(|_| seen.transmissions),
+            queue_mean_packets: self.bottleneck.present.mean().filter(|_| seen.transmissions),
             mark_ratio: marked(seen, |marked| marked.congestion).and_then(of_sent),
             burst_mark_ratio: marked(seen, |marked| marked.burstiness).and_then(of_sent),
             burstiness_eta: seen.burstiness_eta,
@@ -115,7 +121,7 @@ impl Recorder {
             slowdown_mean: all.as_ref().and_then(|all| all.slowdown.mean()),
             slowdown_p50: all.as_ref().and_then(|all| all.slowdown.percentile(50)),
             slowdown_p99: all.as_ref().and_then(|all| all.slowdown.percentile(99)),
-            packets_delivered: self.delivered,
+            packets_delivered: self.receivers.packets,
             packet_hops: seen.hops,
             events: seen.events,
             cpu_s: seen.cpu_s,
@@ -128,37 +134,41 @@ impl Recorder {
         if experiment.flows.is_empty() || experiment.flows.iter().any(|flow| flow.size == Size::Unlimited) {
             return None;
         }
-        let took =
-            seen.flows.iter().zip(&self.starts).map(|(flow, start)| Some(seconds_after(*start, flow.completed?)));
+        let took = seen
+            .flows
+            .iter()
+            .zip(&self.receivers.starts)
+            .map(|(flow, start)| Some(seconds_after(*start, flow.completed?)));
         took.collect::<Option<Vec<f64>>>().map(|took| Ranked::of(took.into_iter()))
     }
 
     /// The tallies of all responsive flows.
     fn tallies(&self) -> impl Iterator<Item = &Tally> {
-        self.flows.iter().chain(self.arriving.iter().map(|table| &table.tally))
+        self.receivers.flows.iter().chain(self.arriving.tables.iter().map(|table| &table.tally))
     }
 
     /// Of the flows that cross the measured link.
     fn fairness(&self) -> Option<f64> {
-        let compared = self.flows.iter().zip(&self.lives).filter(|(_, life)| life.compared);
+        let compared = self.receivers.flows.iter().zip(&self.receivers.lives).filter(|(_, life)| life.compared);
         jain(compared.map(|(tally, _)| tally.shared_bytes as f64))
     }
 
     fn fairness_after_entries(&self) -> Option<f64> {
         let index = |window: &EntryWindow| {
-            let all = self.starts.iter().zip(&self.lives).zip(&window.bytes);
+            let all = self.receivers.starts.iter().zip(&self.receivers.lives).zip(&window.bytes);
             let active =
                 all.filter(|((start, life), _)| life.compared && **start < window.from && life.over >= window.to);
             jain(active.map(|(_, bytes)| *bytes as f64))
         };
-        self.entries.iter().filter_map(index).reduce(f64::min)
+        self.receivers.entries.iter().filter_map(index).reduce(f64::min)
     }
 
     /// What each controller got, where the flows have several.
     fn shares(&self, experiment: &Experiment) -> Vec<ControllerShare> {
-        let Some(contenders) = &self.contenders else { return Vec::new() };
-        let lasting = experiment.flows.iter().zip(&self.flows).map(|(spec, tally)| (&spec.controller.label, 1, tally));
-        let arrived = self.arriving.iter().map(|table| (&table.label, table.all, &table.tally));
+        let Some(contenders) = &self.bottleneck.contenders else { return Vec::new() };
+        let lasting =
+            experiment.flows.iter().zip(&self.receivers.flows).map(|(spec, tally)| (&spec.controller.label, 1, tally));
+        let arrived = self.arriving.tables.iter().map(|table| (&table.label, table.all, &table.tally));
         let parts: Vec<(&String, u64, &Tally)> = lasting.chain(arrived).collect();
         let all: u64 = parts.iter().map(|(_, _, tally)| tally.received_bytes).sum();
         let share = |label: &String| {
@@ -167,7 +177,7 @@ impl Recorder {
             ControllerShare {
                 controller: label.to_string(),
                 flows: own().map(|(_, flows, _)| flows).sum(),
-                throughput_bps: ratio(bytes as f64 * 8.0, seconds_after(self.warm, self.end)),
+                throughput_bps: ratio(bytes as f64 * 8.0, seconds_after(self.period.warm, self.period.end)),
                 share: ratio(bytes as f64, all as f64),
                 queue_delay_p50_s: contenders.quantile_s(label, 0.5),
                 queue_delay_p99_s: contenders.quantile_s(label, 0.99),
@@ -177,8 +187,8 @@ impl Recorder {
     }
 
     fn flow(&self, experiment: &Experiment, flow: usize, seen: &FlowSeen) -> FlowResult {
-        let (tally, start) = (&self.flows[flow], self.starts[flow]);
-        let until = seen.completed.unwrap_or(self.end);
+        let (tally, start) = (&self.receivers.flows[flow], self.receivers.starts[flow]);
+        let until = seen.completed.unwrap_or(self.period.end);
         let kind = &experiment.flows[flow].controller.kind;
         FlowResult {
             flow: flow as u32,
@@ -186,9 +196,9 @@ impl Recorder {
             route: route(experiment, flow),
             start_s: start.as_secs_f64(),
             completion_s: seen.completed.map(Time::as_secs_f64),
-            throughput_bps: match until <= self.warm {
+            throughput_bps: match until <= self.period.warm {
                 true => ratio(tally.early_bytes as f64 * 8.0, seconds_after(start, until)),
-                false => ratio(tally.received_bytes as f64 * 8.0, seconds_after(start.max(self.warm), until)),
+                false => ratio(tally.received_bytes as f64 * 8.0, seconds_after(start.max(self.period.warm), until)),
             },
             base_rtt_s: seen.base_rtt.as_secs_f64(),
             rtt_mean_s: seen.round_trips.mean_s(),
@@ -206,35 +216,18 @@ impl Recorder {
 
     /// What the flows did after steps of the available capacity. What they never did has no figure.
     fn respond(&self, experiment: &Experiment, seen: &Seen, summary: &mut Summary) {
-        let (Some(rtt), Some(detail)) = (self.base_rtt, &self.detail) else { return };
+        let (Some(rtt), Some(detail)) = (self.base_rtt, &self.samples.detail) else { return };
         let Some(steps) = available_steps(experiment) else { return };
         let done = |rtts: Option<f64>| rtts.filter(|rtts| rtts.is_finite());
         if !experiment.traffic.is_empty() {
-            summary.drain_rtts = done(drain(detail, self.warm, rtt));
+            summary.drain_rtts = done(drain(detail, self.period.warm, rtt));
         }
         let own = !seen.flows.is_empty() && seen.flows.iter().all(|flow| flow.has_rate);
-        let response = step_response(&detail.total_rate(own), detail.step, &steps, self.warm, rtt);
+        let response = step_response(&detail.total_rate(own), detail.step, &steps, self.period.warm, rtt);
         summary.rise_rtts = done(response.rise);
         summary.fall_rtts = done(response.fall);
         summary.settle_rtts = done(response.settle);
         summary.rise_hold_share = response.hold;
-    }
-}
-
-impl Source {
-    fn figures(&self, spec: &experiment::scenario::TrafficSpec, end: Time) -> TrafficResult {
-        let burst = self.meter.burstiness(end);
-        let bps = |of: fn(&Burstiness) -> Rate| burst.as_ref().map(|burst| of(burst).bps() as f64);
-        TrafficResult {
-            kind: spec.kind.name().to_string(),
-            mean_rate_bps: bps(|burst| burst.mean),
-            rate_p05_bps: bps(|burst| burst.low),
-            rate_p95_bps: bps(|burst| burst.high),
-            burstiness_bps: bps(Burstiness::spread),
-            packets: self.packets,
-            dropped_packets: self.tally.dropped,
-            ..self.completions.as_ref().map(|completions| completions.figures()).unwrap_or_default()
-        }
     }
 }
 

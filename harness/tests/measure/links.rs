@@ -27,7 +27,7 @@ fn a_link_has_the_mean_wait_of_each_interval_also_in_the_warm_up() {
         let experiment = experiment(detail);
         let mut recorder = Recorder::new(&experiment, &[Time::ZERO], Some(Span::from_millis(10)));
         for (arrives, begins) in [(10, 14), (20, 28), (230, 231)] {
-            recorder.link_served(0, Bytes::new(1000), ms(arrives), ms(begins), ms(begins + 1));
+            recorder.links.served(0, Bytes::new(1000), ms(arrives), ms(begins), ms(begins + 1));
         }
         let mut run = recorder.finish(&experiment, Seen::default());
         run.links.remove(0)

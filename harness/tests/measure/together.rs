@@ -128,14 +128,14 @@ fn each_controller_of_a_mix_has_its_share_and_the_mix_a_colour() {
 fn what_a_probe_stream_finds_available_leaves_out_the_flows_beside_it() {
     let experiment = experiment(&format!("{ENDLESS}, {ENDLESS}"), "0 s");
     let mut recorder = Recorder::new(&experiment, &[Time::ZERO; 2], Some(Span::from_millis(10)));
-    recorder.watch();
+    recorder.samples.watch();
     // While the stream passes, in 10 ms: two packets of its own, three of the other flow, and one more that is refused.
     for (flow, arrives) in [(1, 99), (0, 100), (1, 101), (1, 102), (1, 103), (0, 109), (1, 111)] {
         recorder.served(Owner::Flow(flow), PACKET, ms(arrives), ms(arrives), ms(arrives + 1));
     }
     recorder.refused(Owner::Flow(1), ms(104), PACKET);
     let trace = StreamTrace { start: ms(95), rate: Rate::from_mbps(4), estimate: None, gaps: Vec::new() };
-    recorder.traced(0, trace, ms(100), ms(110));
+    recorder.samples.traced(0, trace, ms(100), ms(110));
     let run = recorder.finish(&experiment, Seen { flows: vec![FlowSeen::default(); 2], ..Seen::default() });
     // 4000 B in 10 ms are 3.2 Mbit/s.
     assert_eq!(run.streams[0].available_bps, Some(4.8e6));

@@ -86,7 +86,7 @@ impl Samples {
                 let threshold = sample.map(|sample| sample.threshold).filter(|size| *size < NO_THRESHOLD);
                 let retransmissions = sample.map(|sample| u64::from(sample.retransmitted));
                 let threshold = threshold.map(u64::from);
-                recorder.sample_flow(flow, FlowSample { rate: None, rtt, window, threshold, retransmissions });
+                recorder.samples.of_flow(flow, FlowSample { rate: None, rtt, window, threshold, retransmissions });
             }
         }
     }

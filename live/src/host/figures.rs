@@ -38,10 +38,10 @@ pub(super) fn figures(experiment: &Experiment, mut running: Running<'_>, rtt: Sp
         .map(|flow| flow.outgoing.as_mut().map(|outgoing| outgoing.take_records()).unwrap_or_default())
         .collect();
     tell(&mut recorder, &records, base_rtt.unwrap_or(rtt) / 2);
-    if recorder.keeps_curves() {
-        let sampled = recorder.sampled_flows();
+    if recorder.samples.are_kept() {
+        let sampled = recorder.samples.flows();
         for (flow, samples) in running.samples.iter().enumerate().take(sampled) {
-            samples.iter().for_each(|sample| recorder.sample_flow(flow, *sample));
+            samples.iter().for_each(|sample| recorder.samples.of_flow(flow, *sample));
         }
     }
     recorder.finish(experiment, Seen { flows, path_unknown: true, cpu_s: Some(cpu_s), ..Seen::default() })

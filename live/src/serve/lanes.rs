@@ -1,8 +1,9 @@
 //! The threads that send what clients have ordered, one for each session that orders anything: nobody's streams wait for
 //! another's. Each ends with its session.
 
+use super::Job;
+use super::left::Left;
 use super::session::WAITING;
-use super::{Job, serving::Left};
 use crate::pace::{Gaps, Pacer};
 use crate::socket::{Mark, Stamped};
 use crate::stream;
@@ -96,7 +97,7 @@ impl Sending {
             let sent = stream::send(&self.socket, to, stream, pacer, &self.filling, &carry_on);
             // A stream that could not be sent has no times; its client sees that nothing came.
             let (stamps, source) = sent.unwrap_or((Vec::new(), Source::Program));
-            if self.left.send((job.session, stamps, source)).is_err() {
+            if self.left.send(Left { session: job.session, stamps, source }).is_err() {
                 return;
             }
         }

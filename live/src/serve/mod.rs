@@ -7,6 +7,7 @@
 mod cookie;
 mod counters;
 mod lanes;
+mod left;
 mod serving;
 mod session;
 mod transfers;

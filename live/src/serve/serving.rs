@@ -1,10 +1,11 @@
 //! The threads of a server: one receives and answers, and one for each session sends what it has ordered.
 
 use super::lanes::Lanes;
+use super::left::Left;
 use super::{Counters, Limits, Now, Server};
 use crate::socket::{Arrival, Stamped, Steps, realtime_ns};
 use crate::store::Store;
-use crate::wire::{Keys, MOST_SIZE, Source, Stamp};
+use crate::wire::{Keys, MOST_SIZE, Source};
 use harness::realtime::clock::monotonic_ns;
 use packetscale_models::units::{Span, Time};
 use std::io;
@@ -51,9 +52,6 @@ impl Serving {
         let _ = self.thread.join();
     }
 }
-
-/// Departures of a stream that was sent.
-pub(super) type Left = (u64, Vec<Stamp>, Source);
 
 /// Starts a server. `tell` gets the counters about once a second. `open`: anyone may come, from anywhere.
 ///
@@ -145,7 +143,7 @@ impl Receiving {
             let arrival = self.next(&server, &mut buffer);
             let present = now();
             self.say(server.acknowledge(present));
-            for (session, stamps, source) in self.departed.try_iter() {
+            for Left { session, stamps, source } in self.departed.try_iter() {
                 server.departed(session, &stamps, source);
             }
             match arrival {

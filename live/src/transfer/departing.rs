@@ -2,7 +2,7 @@
 //! departure, and only then says that it was sent. So what a controller makes of gaps is made of those that were created.
 
 use packetscale_models::congestion::{
-    AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Probing, Sent, Timeout, Undo,
+    AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Probing, Sent, Timeout, Undo,
 };
 use packetscale_models::units::{Rate, Time};
 
@@ -16,7 +16,7 @@ pub struct Departing<C> {
     losses: Vec<(Time, u32)>,
 }
 
-impl<C: Controller> Departing<C> {
+impl<C: Extras> Departing<C> {
     /// In front of this controller.
     pub fn new(inner: C) -> Departing<C> {
         Departing { inner, leaving: None, losses: Vec::new() }
@@ -42,7 +42,7 @@ impl<C: Controller> Departing<C> {
     }
 }
 
-impl<C: Controller> Controller for Departing<C> {
+impl<C: Extras> Controller for Departing<C> {
     #[inline]
     fn on_sent(&mut self, sent: &Sent) {
         self.settle();
@@ -65,11 +65,6 @@ impl<C: Controller> Controller for Departing<C> {
         self.inner.on_mark(marked);
     }
 
-    fn on_offer(&mut self, now: Time, rate: Rate) {
-        self.settle();
-        self.inner.on_offer(now, rate);
-    }
-
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.settle();
         self.inner.on_timeout(timeout);
@@ -78,11 +73,6 @@ impl<C: Controller> Controller for Departing<C> {
     fn on_undo(&mut self, undo: &Undo) {
         self.settle();
         self.inner.on_undo(undo);
-    }
-
-    fn on_available(&mut self, now: Time, available: Rate) {
-        self.settle();
-        self.inner.on_available(now, available);
     }
 
     #[inline]
@@ -94,16 +84,28 @@ impl<C: Controller> Controller for Departing<C> {
         self.inner.loss_response()
     }
 
-    fn mark_response(&self) -> LossResponse {
-        self.inner.mark_response()
-    }
-
     fn needs(&self) -> Needs {
         self.inner.needs()
     }
 
     fn slow_start_threshold(&self) -> u32 {
         self.inner.slow_start_threshold()
+    }
+}
+
+impl<C: Extras> Extras for Departing<C> {
+    fn on_offer(&mut self, now: Time, rate: Rate) {
+        self.settle();
+        self.inner.on_offer(now, rate);
+    }
+
+    fn on_available(&mut self, now: Time, available: Rate) {
+        self.settle();
+        self.inner.on_available(now, available);
+    }
+
+    fn mark_response(&self) -> LossResponse {
+        self.inner.mark_response()
     }
 
     fn rate(&self) -> Option<Rate> {

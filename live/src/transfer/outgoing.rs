@@ -3,7 +3,7 @@
 use super::{Breaker, Departing};
 use crate::wire::{Acknowledgment, Came};
 use harness::measure::{FlowSample, FlowSeen, Marked, RoundTrips};
-use packetscale_models::congestion::{AnyController, Controller};
+use packetscale_models::congestion::{AnyController, Controller, Extras};
 use packetscale_models::transport::{
     Ack, MAX_SACK_BLOCKS, MAX_STAMPS, MarkCounts, SackBlock, Segment, Sender, SenderParams, Stamp,
 };

@@ -42,7 +42,8 @@ mod machine;
 mod model;
 
 use crate::congestion::contract::{
-    AckSample, Controller, Decision, Loss, LossResponse, LostFlight, Needs, RateSample, Sent, Setup, Timeout, Undo,
+    AckSample, Controller, Decision, Extras, Loss, LossResponse, LostFlight, Needs, RateSample, Sent, Setup, Timeout,
+    Undo,
 };
 use crate::settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
 use crate::units::{Bytes, Random, Rate, Ratio, Span, Time};
@@ -430,16 +431,18 @@ impl Controller for Bbr {
         Decision { window: self.window.min(u64::from(u32::MAX)) as u32, departure: self.next_departure }
     }
 
-    fn keeps_departure(&self) -> bool {
-        true
-    }
-
     fn loss_response(&self) -> LossResponse {
         LossResponse::OwnWindow
     }
 
     fn needs(&self) -> Needs {
         Needs { rate_samples: true, ..Needs::NOTHING }
+    }
+}
+
+impl Extras for Bbr {
+    fn keeps_departure(&self) -> bool {
+        true
     }
 
     fn rate(&self) -> Option<Rate> {

@@ -37,7 +37,7 @@ mod model;
 mod policer;
 
 use crate::congestion::contract::{
-    AckSample, Controller, Decision, Loss, LossResponse, Needs, RateSample, Sent, Setup, Timeout, Undo,
+    AckSample, Controller, Decision, Extras, Loss, LossResponse, Needs, RateSample, Sent, Setup, Timeout, Undo,
 };
 use crate::settings::{Parameters, SettingError, Settings, check_names};
 use crate::units::{Bytes, Random, Rate, Ratio, Span, Time};
@@ -505,7 +505,9 @@ impl Controller for Bbr1 {
     fn needs(&self) -> Needs {
         Needs { rate_samples: true, ..Needs::NOTHING }
     }
+}
 
+impl Extras for Bbr1 {
     fn rate(&self) -> Option<Rate> {
         Some(self.pacing_rate)
     }

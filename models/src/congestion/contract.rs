@@ -187,11 +187,11 @@ pub struct Needs {
     pub arrivals: bool,
     /// [`AckSample::rate`] and [`Loss::flights`] are filled.
     pub rate_samples: bool,
-    /// [`Controller::on_available`] is called, by hosts that know the available capacity.
+    /// [`Extras::on_available`] is called, by hosts that know the available capacity.
     pub available: bool,
     /// What its packets say: how it answers marks. Only capable packets may be marked instead of dropped.
     pub ecn: Ecn,
-    /// Its packets carry room for an offer of the routers ([`Controller::on_offer`]).
+    /// Its packets carry room for an offer of the routers ([`Extras::on_offer`]).
     pub offers: bool,
 }
 
@@ -215,20 +215,40 @@ pub trait Controller {
     /// Packets arrived marked.
     fn on_mark(&mut self, _marked: &Marked) {}
 
-    /// The path's routers offer this rate; the next acknowledgment carries the offer (RCP).
-    fn on_offer(&mut self, _now: Time, _rate: Rate) {}
-
     /// The retransmission timer expired.
     fn on_timeout(&mut self, timeout: &Timeout);
 
     /// The last reduction proved needless.
     fn on_undo(&mut self, _undo: &Undo) {}
 
-    /// The true available capacity, from hosts that know it: for experiments with ideal estimation.
-    fn on_available(&mut self, _now: Time, _available: Rate) {}
-
     /// What to do now. Cheap, without effect, valid until the next event.
     fn decision(&self) -> Decision;
+
+    /// Who decides what leaves in fast recovery.
+    fn loss_response(&self) -> LossResponse {
+        LossResponse::ProportionalReduction
+    }
+
+    /// Slow-start threshold in packets; `u32::MAX` before the first reduction, and for those that have none.
+    fn slow_start_threshold(&self) -> u32 {
+        u32::MAX
+    }
+
+    /// What the host must do beyond these calls. Constant: hosts ask once.
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
+    }
+}
+
+/// What only some controllers have, or only some hosts ask for. The defaults fit every [`Controller`]: one without extras
+/// says `impl Extras for Mine {}`.
+pub trait Extras: Controller {
+    /// The path's routers offer this rate; the next acknowledgment carries the offer (RCP). For [`Needs::offers`].
+    fn on_offer(&mut self, _now: Time, _rate: Rate) {}
+
+    /// The true available capacity, from hosts that know it: for experiments with ideal estimation. For
+    /// [`Needs::available`].
+    fn on_available(&mut self, _now: Time, _available: Rate) {}
 
     /// When the next packet may leave, as [`Controller::decision`] says, while so many are in flight; `None`: not before fewer are.
     /// One may leave when none is. Hosts ask once per packet: who works its window out may know sooner that there is room.
@@ -243,24 +263,9 @@ pub trait Controller {
         false
     }
 
-    /// Who decides what leaves in fast recovery.
-    fn loss_response(&self) -> LossResponse {
-        LossResponse::ProportionalReduction
-    }
-
-    /// Who decides what leaves in the round trip after an answered mark: as for a loss, unless told otherwise.
+    /// Who decides what leaves in the round trip after an answered mark: as for a loss, unless it says otherwise.
     fn mark_response(&self) -> LossResponse {
         self.loss_response()
-    }
-
-    /// What the host must do beyond these calls. Constant: hosts ask once.
-    fn needs(&self) -> Needs {
-        Needs::NOTHING
-    }
-
-    /// Slow-start threshold in packets; `u32::MAX` before the first reduction, and for those that have none.
-    fn slow_start_threshold(&self) -> u32 {
-        u32::MAX
     }
 
     /// The mean rate that the controller aims at, if it has one.

@@ -25,7 +25,7 @@
 //!    other losses.
 //! 3. v is at most the value that moves the window by half in a round trip.
 
-use crate::congestion::contract::{AckSample, Controller, Decision, Loss, LossResponse, Sent, Setup, Timeout};
+use crate::congestion::contract::{AckSample, Controller, Decision, Extras, Loss, LossResponse, Sent, Setup, Timeout};
 use crate::congestion::extremes::Smallest;
 use crate::congestion::rounds::Rounds;
 use crate::settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
@@ -241,6 +241,8 @@ impl Controller for Copa {
         LossResponse::OwnWindow
     }
 }
+
+impl Extras for Copa {}
 
 #[cfg(test)]
 mod tests {

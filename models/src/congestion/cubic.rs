@@ -32,7 +32,7 @@
 //!    the initial slow start (RFC 9406, section 4.3).
 
 use crate::congestion::answered::Answered;
-use crate::congestion::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
+use crate::congestion::contract::{AckSample, Controller, Decision, Extras, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::settings::{PROPER, Parameter, Parameters, SettingError, Settings, above_zero, check_names};
 use crate::units::{Ecn, Ratio, Span, Time};
 use alloc::boxed::Box;
@@ -255,6 +255,8 @@ impl Controller for Cubic {
         self.course.threshold as u32
     }
 }
+
+impl Extras for Cubic {}
 
 /// Rounds of the initial slow start (RFC 9406, section 4).
 #[derive(Clone, Debug)]

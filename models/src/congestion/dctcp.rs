@@ -20,7 +20,7 @@
 //! 2. The window is in whole packets, rounded down: a mark removes at least one.
 
 use crate::congestion::contract::{
-    AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Setup, Timeout, Undo,
+    AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Setup, Timeout, Undo,
 };
 use crate::congestion::newreno::NewReno;
 use crate::settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
@@ -88,10 +88,6 @@ impl Controller for Dctcp {
         self.reno.answer(marked, Ratio::from_q32(self.alpha.q32() / 2).complement());
     }
 
-    fn mark_response(&self) -> LossResponse {
-        LossResponse::OwnWindow
-    }
-
     fn needs(&self) -> Needs {
         Needs { ecn: Ecn::Ect0, ..Needs::NOTHING }
     }
@@ -111,6 +107,12 @@ impl Controller for Dctcp {
 
     fn slow_start_threshold(&self) -> u32 {
         self.reno.slow_start_threshold()
+    }
+}
+
+impl Extras for Dctcp {
+    fn mark_response(&self) -> LossResponse {
+        LossResponse::OwnWindow
     }
 }
 

@@ -39,7 +39,7 @@ pub mod westwood;
 pub mod yeah;
 
 pub use contract::{
-    AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, LostFlight, Marked, Needs, Probe, Probing,
-    RateSample, Sent, Setup, StreamTrace, Timeout, Undo,
+    AckSample, Arrival, Controller, Decision, Extras, GapRecord, Loss, LossResponse, LostFlight, Marked, Needs, Probe,
+    Probing, RateSample, Sent, Setup, StreamTrace, Timeout, Undo,
 };
 pub use registry::{AnyController, Brought, Entry, find, registry};

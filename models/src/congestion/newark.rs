@@ -30,7 +30,7 @@
 //! 7. The paper limits `W_p` to 240 packets, its receiver's buffer; here that limit is `window_max`, by default none.
 
 use crate::congestion::contract::{
-    AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
+    AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
 };
 use crate::congestion::window::Window;
 use crate::settings::{Parameter, Parameters, SettingError, Settings, check_names};
@@ -233,7 +233,9 @@ impl Controller for Newark {
     fn slow_start_threshold(&self) -> u32 {
         self.window.threshold
     }
+}
 
+impl Extras for Newark {
     fn rate(&self) -> Option<Rate> {
         let per_window = self.srtt.scale(self.g).max(Span::from_picos(1));
         Some(Rate::of(self.packet * u64::from(self.window.size), per_window))

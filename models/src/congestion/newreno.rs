@@ -23,7 +23,7 @@
 //!    inflation and deflation.
 
 use crate::congestion::answered::Answered;
-use crate::congestion::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
+use crate::congestion::contract::{AckSample, Controller, Decision, Extras, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::congestion::window::Window;
 use crate::settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
 use crate::units::{Ecn, Ratio, Time};
@@ -166,6 +166,8 @@ impl Controller for NewReno {
         self.window.threshold
     }
 }
+
+impl Extras for NewReno {}
 
 #[cfg(test)]
 mod tests {

@@ -30,7 +30,7 @@
 //! 5. Round trips above 25 ms grow by one packet per round trip, as in the reference implementation.
 
 use crate::congestion::contract::{
-    AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
+    AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
 };
 use crate::settings::{PROPER, Parameter, Parameters, SettingError, Settings, any, check_names};
 use crate::units::{Bytes, Ecn, Rate, Ratio, Span, Time};
@@ -249,7 +249,9 @@ impl Controller for Prague {
     fn slow_start_threshold(&self) -> u32 {
         self.course.threshold as u32
     }
+}
 
+impl Extras for Prague {
     fn rate(&self) -> Option<Rate> {
         Some(self.pacing)
     }

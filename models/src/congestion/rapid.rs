@@ -9,8 +9,8 @@
 //! few packets whose queue grows. Packets are clocked one by one through [`Decision::departure`].
 
 use crate::congestion::contract::{
-    AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, Needs, Probe, Probing, Sent, Setup,
-    StreamTrace, Timeout, Undo,
+    AckSample, Arrival, Controller, Decision, Extras, GapRecord, Loss, LossResponse, Needs, Probe, Probing, Sent,
+    Setup, StreamTrace, Timeout, Undo,
 };
 pub use crate::rapid::SHORTEST_ROUND_TRIP;
 use crate::rapid::{Law, LawParams, Params};
@@ -164,6 +164,16 @@ impl<P: Steers> Controller for Rapid<P> {
         Decision { window: self.law.window(), departure: self.law.departure() }
     }
 
+    fn loss_response(&self) -> LossResponse {
+        LossResponse::OwnWindow
+    }
+
+    fn needs(&self) -> Needs {
+        Needs { arrivals: true, available: self.told, ..Needs::NOTHING }
+    }
+}
+
+impl<P: Steers> Extras for Rapid<P> {
     #[inline]
     fn departure(&self, in_flight: u32) -> Option<Time> {
         self.law.has_room(in_flight).then(|| self.law.departure())
@@ -175,14 +185,6 @@ impl<P: Steers> Controller for Rapid<P> {
 
     fn on_available(&mut self, _now: Time, available: Rate) {
         P::tell(&mut self.law, available);
-    }
-
-    fn loss_response(&self) -> LossResponse {
-        LossResponse::OwnWindow
-    }
-
-    fn needs(&self) -> Needs {
-        Needs { arrivals: true, available: self.told, ..Needs::NOTHING }
     }
 
     fn rate(&self) -> Option<Rate> {

@@ -20,7 +20,7 @@
 //! 3. The limit of four round trips, the reaction to a timeout, and NewReno without an offer are not in the source.
 
 use crate::congestion::contract::{
-    AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
+    AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
 };
 use crate::congestion::newreno::NewReno;
 use crate::settings::{Parameters, SettingError, Settings, check_names};
@@ -100,11 +100,6 @@ impl Controller for Rcp {
         (self.last, self.last_size) = (if in_time { due } else { sent.now }, sent.size);
     }
 
-    fn on_offer(&mut self, _now: Time, rate: Rate) {
-        // A rate of zero has no gap.
-        self.state = State::Offered(rate.max(Rate::from_bps(1)));
-    }
-
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         self.srtt = ack.srtt;
         if self.state == State::Asking {
@@ -161,6 +156,13 @@ impl Controller for Rcp {
 
     fn slow_start_threshold(&self) -> u32 {
         if self.state == State::Unheard { self.fallback.slow_start_threshold() } else { u32::MAX }
+    }
+}
+
+impl Extras for Rcp {
+    fn on_offer(&mut self, _now: Time, rate: Rate) {
+        // A rate of zero has no gap.
+        self.state = State::Offered(rate.max(Rate::from_bps(1)));
     }
 
     fn rate(&self) -> Option<Rate> {

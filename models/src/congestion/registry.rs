@@ -2,7 +2,7 @@
 //! controllers iterates over it.
 
 use crate::congestion::contract::{
-    AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Probing, Sent, Setup, Timeout, Undo,
+    AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Probing, Sent, Setup, Timeout, Undo,
 };
 use crate::congestion::window_based::WindowBased;
 use crate::congestion::{
@@ -121,70 +121,31 @@ registry! {
     Newark(Box<newark::Newark>) from newark::Newark::build = "newark", "Newark: a window for the rate, a token bucket for bursts, each with its mark (Li and Mills)", "#004488", newark::PARAMETERS;
 }
 
-/// Forwards the calls of the contract, but for those that every packet makes, to the controller inside; the macro `$to` reaches it.
-macro_rules! forward {
-    ($to:ident) => {
-        #[inline]
-        fn on_ack(&mut self, ack: &AckSample<'_>) {
-            $to!(self.on_ack(ack))
-        }
-        fn on_loss(&mut self, loss: &Loss<'_>) {
-            $to!(self.on_loss(loss))
-        }
-        fn on_mark(&mut self, marked: &Marked) {
-            $to!(self.on_mark(marked))
-        }
-        fn on_offer(&mut self, now: Time, rate: Rate) {
-            $to!(self.on_offer(now, rate))
-        }
-        fn on_timeout(&mut self, timeout: &Timeout) {
-            $to!(self.on_timeout(timeout))
-        }
-        fn on_undo(&mut self, undo: &Undo) {
-            $to!(self.on_undo(undo))
-        }
-        fn on_available(&mut self, now: Time, available: Rate) {
-            $to!(self.on_available(now, available))
-        }
-        #[inline]
-        fn keeps_departure(&self) -> bool {
-            $to!(self.keeps_departure())
-        }
-        #[inline]
-        fn loss_response(&self) -> LossResponse {
-            $to!(self.loss_response())
-        }
-        fn mark_response(&self) -> LossResponse {
-            $to!(self.mark_response())
-        }
-        fn needs(&self) -> Needs {
-            $to!(self.needs())
-        }
-        fn slow_start_threshold(&self) -> u32 {
-            $to!(self.slow_start_threshold())
-        }
-        fn rate(&self) -> Option<Rate> {
-            $to!(self.rate())
-        }
-        fn probing(&self) -> Option<&dyn Probing> {
-            $to!(self.probing())
-        }
-        fn probing_mut(&mut self) -> Option<&mut dyn Probing> {
-            $to!(self.probing_mut())
-        }
-    };
-}
-
-macro_rules! boxed {
-    ($self:ident.$method:ident $arguments:tt) => { (**$self).$method $arguments };
-}
-
 impl Controller for AnyController {
-    forward!(any);
-
     #[inline]
     fn on_sent(&mut self, sent: &Sent) {
         soon!(self.on_sent(sent), sent_by_others)
+    }
+
+    #[inline]
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        any!(self.on_ack(ack))
+    }
+
+    fn on_loss(&mut self, loss: &Loss<'_>) {
+        any!(self.on_loss(loss))
+    }
+
+    fn on_mark(&mut self, marked: &Marked) {
+        any!(self.on_mark(marked))
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        any!(self.on_timeout(timeout))
+    }
+
+    fn on_undo(&mut self, undo: &Undo) {
+        any!(self.on_undo(undo))
     }
 
     #[inline]
@@ -193,39 +154,64 @@ impl Controller for AnyController {
     }
 
     #[inline]
+    fn loss_response(&self) -> LossResponse {
+        any!(self.loss_response())
+    }
+
+    fn slow_start_threshold(&self) -> u32 {
+        any!(self.slow_start_threshold())
+    }
+
+    fn needs(&self) -> Needs {
+        any!(self.needs())
+    }
+}
+
+impl Extras for AnyController {
+    fn on_offer(&mut self, now: Time, rate: Rate) {
+        any!(self.on_offer(now, rate))
+    }
+
+    fn on_available(&mut self, now: Time, available: Rate) {
+        any!(self.on_available(now, available))
+    }
+
+    #[inline]
     fn departure(&self, in_flight: u32) -> Option<Time> {
         soon!(self.departure(in_flight), departure_of_others)
     }
+
+    #[inline]
+    fn keeps_departure(&self) -> bool {
+        any!(self.keeps_departure())
+    }
+
+    fn mark_response(&self) -> LossResponse {
+        any!(self.mark_response())
+    }
+
+    fn rate(&self) -> Option<Rate> {
+        any!(self.rate())
+    }
+
+    fn probing(&self) -> Option<&dyn Probing> {
+        any!(self.probing())
+    }
+
+    fn probing_mut(&mut self) -> Option<&mut dyn Probing> {
+        any!(self.probing_mut())
+    }
 }
 
-impl<C: Controller> Controller for Box<C> {
-    forward!(boxed);
-
-    #[inline]
-    fn on_sent(&mut self, sent: &Sent) {
-        boxed!(self.on_sent(sent))
-    }
-
-    #[inline]
-    fn decision(&self) -> Decision {
-        boxed!(self.decision())
-    }
-
-    #[inline]
-    fn departure(&self, in_flight: u32) -> Option<Time> {
-        boxed!(self.departure(in_flight))
-    }
-}
-
-/// A controller that the registry does not know. Every type that is a [`Controller`] and can be cloned, printed and sent
+/// A controller that the registry does not know. Every type that has [`Extras`] and can be cloned, printed and sent
 /// to another thread is one; hosts run it as [`AnyController::Brought`].
 /// Who has brought one may look for it in a run ([`Any`]).
-pub trait Brought: Controller + Debug + Send + Any {
+pub trait Brought: Extras + Debug + Send + Any {
     /// Returns a copy with the same state.
     fn boxed_clone(&self) -> Box<dyn Brought>;
 }
 
-impl<C: Controller + Clone + Debug + Send + 'static> Brought for C {
+impl<C: Extras + Clone + Debug + Send + 'static> Brought for C {
     fn boxed_clone(&self) -> Box<dyn Brought> {
         Box::new(self.clone())
     }

@@ -19,7 +19,7 @@
 //! 3. Round-trip times are exact; Linux uses microseconds, and in places the ticks of its clock.
 
 use crate::congestion::answered::Answered;
-use crate::congestion::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
+use crate::congestion::contract::{AckSample, Controller, Decision, Extras, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::congestion::window::Window;
 use crate::settings::{Parameters, SettingError, Settings, check_names};
 use crate::units::{Ecn, Time};
@@ -173,6 +173,8 @@ impl<L: Law> Controller for WindowBased<L> {
         self.window.threshold
     }
 }
+
+impl<L: Law> Extras for WindowBased<L> {}
 
 #[cfg(test)]
 pub(crate) mod driver;

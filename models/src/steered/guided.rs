@@ -1,6 +1,8 @@
 //! A steered controller that asks a policy itself: for runs in which nobody stands outside.
 
-use crate::congestion::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Timeout, Undo};
+use crate::congestion::{
+    AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Sent, Timeout, Undo,
+};
 use crate::steered::steered::Steered;
 use crate::units::{Rate, Time};
 use core::fmt::Debug;
@@ -76,7 +78,9 @@ impl<P: Policy> Controller for Guided<P> {
     fn slow_start_threshold(&self) -> u32 {
         self.steered.slow_start_threshold()
     }
+}
 
+impl<P: Policy> Extras for Guided<P> {
     fn rate(&self) -> Option<Rate> {
         self.steered.rate()
     }

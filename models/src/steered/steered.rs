@@ -1,7 +1,7 @@
 //! A controller whose rate or window is set from outside, at the end of each interval.
 
 use crate::congestion::{
-    AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
+    AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
 };
 use crate::settings::SettingError;
 use crate::steered::aurora::{self, Aurora};
@@ -210,7 +210,9 @@ impl Controller for Steered {
             Law::Orca(orca) => orca.cubic.slow_start_threshold(),
         }
     }
+}
 
+impl Extras for Steered {
     fn rate(&self) -> Option<Rate> {
         match &self.law {
             Law::Aurora(aurora) => Some(aurora.rate()),

@@ -27,7 +27,7 @@
 mod face;
 mod losses;
 
-use crate::congestion::{AckSample, Controller, LossResponse, Marked, Sent, Timeout};
+use crate::congestion::{AckSample, Extras, LossResponse, Marked, Sent, Timeout};
 use crate::units::{Bytes, Ecn, Marks, Span, SpanSum, Time};
 use alloc::boxed::Box;
 
@@ -92,7 +92,7 @@ pub struct Sender<C> {
     marked: MarkCounts,
 }
 
-impl<C: Controller> Sender<C> {
+impl<C: Extras> Sender<C> {
     /// A sender that is ready at `now`.
     pub fn new(params: SenderParams, controller: C, now: Time) -> Sender<C> {
         let (total, last_packet) = params.extent();

@@ -1,6 +1,6 @@
 //! Both schemes on intervals made by hand. The arithmetic stands above each expectation.
 
-use packetscale_models::congestion::{AckSample, Controller, Loss, Sent, Setup};
+use packetscale_models::congestion::{AckSample, Controller, Extras, Loss, Sent, Setup};
 use packetscale_models::steered::{Guided, Policy, Scheme, Steered};
 use packetscale_models::units::{Bytes, Rate, Span, Time};
 

@@ -2,7 +2,9 @@
 
 use crate::path;
 
-use packetscale_models::congestion::{AckSample, AnyController, Controller, Decision, Loss, Marked, Needs, Timeout};
+use packetscale_models::congestion::{
+    AckSample, AnyController, Controller, Decision, Extras, Loss, Marked, Needs, Timeout,
+};
 use packetscale_models::transport::{
     Ack, MarkCounts, Receiver, ReceiverParams, Segment, Sender, SenderParams, Transfer,
 };
@@ -151,6 +153,8 @@ impl Controller for Deaf {
     }
 }
 
+impl Extras for Deaf {}
+
 #[test]
 fn packets_of_a_controller_that_does_not_read_marks_are_not_capable() {
     let mut sender = Sender::new(capable(Transfer::Unlimited), Deaf, Time::ZERO);
@@ -193,6 +197,8 @@ impl Controller for Watched {
         self.inner.slow_start_threshold()
     }
 }
+
+impl Extras for Watched {}
 
 /// One packet in 400 is marked, for two minutes. Each reaction leaves this share of the window, two reactions are at
 /// least a round trip apart, and nothing is lost or repeated.

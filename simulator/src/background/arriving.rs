@@ -160,7 +160,7 @@ impl Arriving {
         }
         life.boundary = u64::MAX;
         let Life { table: Some(number), start, size, .. } = *life else { return };
-        stage.recorder.ended(number, start, size, now);
+        stage.recorder.arriving.ended(number, start, size, now);
         let table = &mut self.tables[number];
         table.ended.push_back((now + table.flow.rtt, flow));
         if let Some(next) = table.drawn.request(now) {

@@ -198,7 +198,7 @@ impl Users {
         let user = &mut self.users[fetch.user];
         let source = user.source as usize;
         let Some(site) = &mut self.sites[source] else { return Vec::new() };
-        recorder.file_fetched(source, fetch.asked, now);
+        recorder.users.file_fetched(source, fetch.asked, now);
         let next = user.received(site.web.parallel);
         let from = now.max(free) + site.rest;
         match site.web.persistent {
@@ -209,7 +209,7 @@ impl Users {
             return (0..next).map(|_| now + site.law.parse(&mut user.draws)).collect();
         }
         site.rested.extend(user.kept.drain(..).map(|flow| (from, flow)));
-        recorder.page_fetched(source, user.page_asked, now);
+        recorder.users.page_fetched(source, user.page_asked, now);
         vec![now + site.law.think(&mut user.draws)]
     }
 
@@ -236,7 +236,7 @@ impl Users {
         };
         let fetch = &mut self.fetches[flow - self.first_flow];
         *fetch = Fetch { user: number, asked: now, size, boundary: u64::MAX, ..*fetch };
-        stage.recorder.file_asked(self.users[number].source as usize, now);
+        stage.recorder.users.file_asked(self.users[number].source as usize, now);
         stage.agenda.timer(now + wait, EventSource::Message(flow as u32));
     }
 

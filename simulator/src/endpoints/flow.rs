@@ -11,7 +11,7 @@ use experiment::scenario::{HEADERS, ReceiverSpec};
 use experiment::traffic::Application;
 use harness::measure::{FlowSample, FlowSeen, Marked, RoundTrips};
 use harness::packets::{FlowStart, SenderState};
-use packetscale_models::congestion::{AnyController, Controller, StreamTrace};
+use packetscale_models::congestion::{AnyController, Controller, Extras, StreamTrace};
 use packetscale_models::transport::{Ack, Receiver, Sender};
 use packetscale_models::units::{Bytes, Ratio, Span, Time};
 use rand::{RngExt, SeedableRng};

@@ -7,7 +7,7 @@ use super::{Cards, Endpoints, Flow};
 use crate::agenda::{Agenda, EventSource};
 use crate::transit::{AckTransit, Transit};
 use harness::packets::Event;
-use packetscale_models::congestion::{AnyController, Controller};
+use packetscale_models::congestion::{AnyController, Extras};
 use packetscale_models::queueing::RateHeader;
 use packetscale_models::transport::Ack;
 use packetscale_models::units::{Span, Time};

@@ -46,9 +46,8 @@ pub(crate) fn alone(experiment: &Experiment, index: usize) -> Result<Vec<Vec<Cro
 /// What leaves the measured link, packet by packet, copy by copy of users.
 pub(crate) fn departures(experiment: &Experiment, copies: u32) -> Result<Vec<Vec<CrossPacket>>, RunError> {
     let mut network = Network::new(Held::Lent(experiment), Mode::Fused)?;
-    network.logging = true;
-    network.tap = Some(Tap::new(copies));
+    network.notes.set_tap(Tap::new(copies));
     network.run(&|_| {});
     network.check()?;
-    Ok(network.tap.take().map(|tap| tap.copies).unwrap_or_default())
+    Ok(network.notes.take_tap().map(|tap| tap.copies).unwrap_or_default())
 }

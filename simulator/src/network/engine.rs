@@ -5,22 +5,105 @@
 //! sender. Paced senders have [a clock of their own](crate::endpoints), and only the first. Receivers that wait (delayed
 //! acknowledgments, interrupt coalescence) and stepped links add events of their own.
 
-use super::Network;
-use crate::agenda::EventSource;
+use super::course::Course;
+use super::departures::alone;
+use super::notes::Notes;
+use super::sampler::Sampler;
+use crate::agenda::{Agenda, EventSource};
 use crate::background::{Background, Stage};
-use crate::endpoints::{NewFlow, Reception};
+use crate::cross_traffic::CrossTraffic;
+use crate::endpoints::{Cards, Endpoints, FlowBuilder, NewFlow, Reception};
+use crate::held::Held;
 use crate::services::Served;
-use crate::topology::{Admission, Fate, Hop, Leaving, Service};
+use crate::topology::{Admission, Fate, Hop, Leaving, Service, Topology};
 use crate::transit::{Owner, Transit};
-use harness::packets::Event;
+use crate::{Mode, RunError};
+use experiment::scenario::Experiment;
+use harness::measure::Recorder;
 use packetscale_models::congestion::AnyController;
 use packetscale_models::units::Time;
 
+/// Everything that exists in one run.
+pub(crate) struct Network<'e> {
+    pub(super) agenda: Agenda,
+    pub(super) topology: Topology,
+    pub(super) endpoints: Endpoints,
+    pub(super) cross: CrossTraffic,
+    pub(super) background: Background<'e>,
+    pub(super) recorder: Recorder,
+    pub(super) sampler: Sampler,
+    pub(super) course: Course,
+    /// Link crossings of all packets.
+    pub(super) hops: u64,
+    pub(super) notes: Notes,
+}
+
 impl<'e> Network<'e> {
+    pub(crate) fn new(held: Held<'e>, mode: Mode) -> Result<Network<'e>, RunError> {
+        let experiment: &Experiment = &held;
+        let end = Time::ZERO + experiment.duration;
+        let starts = experiment::traffic::starts(experiment);
+        let mut builder = FlowBuilder::new(held.clone(), mode);
+        let mut cross = CrossTraffic::new(end);
+        for (index, spec) in experiment.traffic.iter().enumerate() {
+            cross.add(experiment::traffic::packets(experiment, index, alone)?, builder.route(&spec.route));
+        }
+        let mut cards = Cards::default();
+        let flows = builder.of_scenario(&starts, &mut cards)?;
+        let background = Background::open(builder, &mut cards)?;
+        let topology = Topology::new(experiment, mode, background.routes().to_vec())?;
+        let endpoints = Endpoints::new(experiment, flows, cards, background.ack_lanes())?;
+        let recorder = Recorder::new(
+            experiment,
+            &starts,
+            harness::measure::longest(experiment, |flow| Some(experiment.flows[flow].rtt)),
+        );
+        let mut network = Network {
+            agenda: Agenda::default(),
+            topology,
+            endpoints,
+            cross,
+            background,
+            notes: Notes::new(recorder.links.are_kept()),
+            recorder,
+            sampler: Sampler::new(experiment),
+            course: Course::new(end),
+            hops: 0,
+        };
+        network.first_events(experiment);
+        Ok(network)
+    }
+
+    fn first_events(&mut self, experiment: &Experiment) {
+        self.endpoints.first_events(&mut self.agenda, experiment);
+        self.background.first_events(&mut self.agenda);
+        self.cross.first_events(&mut self.agenda);
+        if experiment.record.detail {
+            self.sampler.first_event(&mut self.agenda);
+        }
+    }
+
+    /// Makes the run and returns every service of every link up to its end, and every drop, as they happened.
+    pub(crate) fn log(mut self) -> Vec<Served> {
+        self.notes.begin_log();
+        self.run(&|_| {});
+        let (mut log, end) = (self.notes.take_log(), self.course.end);
+        log.retain(|served| served.departure <= end || served.departure == Time::MAX);
+        log
+    }
+
+    /// Errors: a source of traffic could not be read to the end of the run, or found no place for a connection; or a controller
+    /// refused to begin.
+    pub(crate) fn check(&mut self) -> Result<(), RunError> {
+        self.course.check()?;
+        self.cross.check()?;
+        self.background.check()
+    }
+
     /// Runs to the end. At every interval of `record.step` it is said how far the run is.
     pub(crate) fn run(&mut self, watch: &dyn Fn(Time)) {
-        self.until(self.end);
-        while let Some((now, source)) = self.agenda.next(self.end) {
+        self.until(self.course.end);
+        while let Some((now, source)) = self.agenda.next(self.course.end) {
             self.happen(now, source);
             if source == EventSource::Sampler {
                 watch(now);
@@ -30,15 +113,15 @@ impl<'e> Network<'e> {
 
     /// Runs until `until`, what happens then included.
     pub(crate) fn advance(&mut self, until: Time) {
-        self.until(until.min(self.end));
-        while let Some((now, source)) = self.agenda.next(until.min(self.end)) {
+        self.until(until.min(self.course.end));
+        while let Some((now, source)) = self.agenda.next(until.min(self.course.end)) {
             self.happen(now, source);
         }
     }
 
     /// It goes on until then, and the recorder may look at flows before.
     fn until(&mut self, until: Time) {
-        self.pause = until;
+        self.course.pause = until;
         self.endpoints.set_horizon(until.min(self.sampler.next()));
     }
 
@@ -113,10 +196,7 @@ impl<'e> Network<'e> {
         let waited = self.topology.handshake_waits(now, spec);
         match builder.build(new, waited) {
             Ok(built) => self.endpoints.replace_sender(index, built),
-            Err(error) => {
-                self.failed = Some(error);
-                self.end = now;
-            }
+            Err(error) => self.course.fail(now, error),
         }
         self.endpoints.sender_timer(&mut self.agenda, now, index);
     }
@@ -125,13 +205,13 @@ impl<'e> Network<'e> {
     fn arrival(&mut self, now: Time, entry: usize) {
         self.with_background(|all, stage| all.arrive(stage, now, entry));
         if self.background.check().is_err() {
-            self.end = now;
+            self.course.end = now;
         }
     }
 
     fn sample(&mut self, now: Time) {
         self.sampler.sample(&mut self.agenda, now, &self.topology, &mut self.endpoints, &mut self.recorder);
-        self.until(self.pause);
+        self.until(self.course.pause);
     }
 
     // ---- links -------------------------------------------------------------------------------------------------
@@ -178,9 +258,7 @@ impl<'e> Network<'e> {
     /// A stepped link took a packet.
     fn queue(&mut self, now: Time, link: usize) {
         self.recorder.queued(link, now);
-        if let Some(noted) = &mut self.noted {
-            noted.push((now, Event::Queued { link }));
-        }
+        self.notes.queued(now, link);
         self.drop_later(now, link);
     }
 
@@ -196,15 +274,11 @@ impl<'e> Network<'e> {
     #[cold]
     fn drop(&mut self, now: Time, link: usize, transit: Transit, queued: bool) {
         self.recorder.dropped(transit.owner().into(), now);
-        self.recorder.link_dropped(link);
+        self.recorder.links.dropped(link);
         if self.topology.is_bottleneck(link) {
             self.recorder.refused(transit.owner().into(), now, transit.size());
         }
-        if let Some(noted) = &mut self.noted {
-            noted.push((now, Event::Dropped { link, arrival: transit.at, queued }));
-        }
-        self.note_passage(link, &transit, transit.at, Time::MAX);
-        self.note_lost(&transit, now);
+        self.notes.dropped(now, link, &transit, queued);
         self.endpoints.forget(&transit);
     }
 
@@ -231,16 +305,15 @@ impl<'e> Network<'e> {
         if self.topology.is_bottleneck(link) {
             self.recorder.served(transit.owner().into(), transit.size(), arrival, begins, departs);
         }
-        if self.logging {
-            self.note(link, transit, arrival, departs);
-            self.recorder.link_served(link, transit.size(), arrival, begins, departs);
+        if self.notes.services {
+            self.note(link, transit, arrival, service);
         }
         transit.hop += 1;
         match self.topology.propagate(link, departs) {
             Fate::Lost => {
                 self.recorder.lost(transit.owner().into(), departs);
-                self.recorder.link_lost(link, departs);
-                self.note_lost(transit, departs);
+                self.recorder.links.lost(link, departs);
+                self.notes.lost(transit, departs);
                 self.endpoints.forget(transit);
             }
             Fate::Arrives(at) => {
@@ -252,6 +325,18 @@ impl<'e> Network<'e> {
                 self.topology.detour(&mut self.agenda, link, *transit);
             }
         }
+    }
+
+    /// Notes a service for those who ask for each.
+    fn note(&mut self, link: usize, transit: &Transit, arrival: Time, Service { begins, departs }: Service) {
+        if let Some(tap) = self.notes.tap()
+            && self.topology.is_bottleneck(link)
+            && departs <= self.course.end
+        {
+            tap.record(self.background.copy(&self.endpoints, transit.owner()), transit, departs);
+        }
+        self.notes.served(link, transit, arrival, departs);
+        self.recorder.links.served(link, transit.size(), arrival, begins, departs);
     }
 
     /// What a packet crosses next; `None`: its receiver is next.
@@ -354,40 +439,5 @@ impl<'e> Network<'e> {
     fn onto_way_back(&mut self, now: Time, route: u32, mut transit: Transit) {
         let link = self.topology.first_link(route);
         self.arrive(now, link, &mut transit);
-    }
-
-    // ---- logs --------------------------------------------------------------------------------------------------
-
-    /// Notes that a packet of a flow will not arrive.
-    #[cold]
-    fn note_lost(&mut self, transit: &Transit, at: Time) {
-        if let (Some(noted), Owner::Flow(flow)) = (&mut self.noted, transit.owner()) {
-            noted.push((at, Event::Lost { flow, sequence: transit.sequence }));
-        }
-    }
-
-    fn note(&mut self, link: usize, transit: &Transit, arrival: Time, departure: Time) {
-        if let Some(tap) = &mut self.tap
-            && self.topology.is_bottleneck(link)
-            && departure <= self.end
-        {
-            tap.record(self.background.copy(&self.endpoints, transit.owner()), transit, departure);
-        }
-        if let Some(noted) = &mut self.noted {
-            noted.push((arrival, Event::Served { link, size: transit.size(), arrival, departs: departure }));
-        }
-        self.note_passage(link, transit, arrival, departure);
-    }
-
-    /// For tests: `departure` is [`Time::MAX`] where the link dropped it.
-    fn note_passage(&mut self, link: usize, transit: &Transit, arrival: Time, departure: Time) {
-        if let Some(log) = &mut self.log {
-            let owner = match transit.owner() {
-                Owner::Flow(flow) | Owner::Acknowledgment(flow) => flow as u32,
-                Owner::Traffic(source) => u32::MAX - source as u32,
-            };
-            let acknowledgment = matches!(transit.owner(), Owner::Acknowledgment(_));
-            log.push(Served { link, owner, acknowledgment, transmission: transit.transmission, arrival, departure });
-        }
     }
 }

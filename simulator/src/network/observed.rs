@@ -8,59 +8,57 @@ use experiment::scenario::Experiment;
 use harness::packets::{Event, LinkStart, Observer, Start};
 use packetscale_models::units::Time;
 
-impl Network<'_> {
-    /// Runs to the end, and tells `observer` what senders and links do. At every interval of `record.step` it is said
-    /// how far the run is.
-    pub(crate) fn observed(
-        &mut self,
-        experiment: &Experiment,
-        observer: &mut dyn Observer,
-        watch: &dyn Fn(Time),
-    ) -> Result<(), RunError> {
-        self.endpoints.note();
-        (self.logging, self.noted) = (true, Some(Vec::new()));
-        observer.begin(&self.start(experiment)).map_err(RunError::Unwritable)?;
-        while let Some((now, source)) = self.agenda.next(self.end) {
-            self.happen(now, source);
-            self.tell(observer, now).map_err(RunError::Unwritable)?;
-            if source == EventSource::Sampler {
-                watch(now);
-            }
-        }
-        Ok(())
-    }
-
-    /// What is known before the first event.
-    fn start(&self, experiment: &Experiment) -> Start {
-        let flows = self.endpoints.flows().iter().zip(&experiment.flows);
-        let links = experiment.links.iter();
-        Start {
-            end: self.end,
-            step: experiment.record.step,
-            packets: experiment.record.packets,
-            flows: flows.map(|(flow, spec)| flow.beginning(&spec.controller.label)).collect(),
-            links: links
-                .map(|link| LinkStart { name: link.name.clone(), outages: link.impairments.outages.clone() })
-                .collect(),
-            measured: experiment.bottleneck,
+/// Runs to the end, and tells `observer` what senders and links do. At every interval of `record.step` it is said
+/// how far the run is.
+pub(crate) fn observe(
+    network: &mut Network<'_>,
+    experiment: &Experiment,
+    observer: &mut dyn Observer,
+    watch: &dyn Fn(Time),
+) -> Result<(), RunError> {
+    network.endpoints.note();
+    network.notes.begin_events();
+    observer.begin(&start(network, experiment)).map_err(RunError::Unwritable)?;
+    while let Some((now, source)) = network.agenda.next(network.course.end) {
+        network.happen(now, source);
+        tell(network, observer, now).map_err(RunError::Unwritable)?;
+        if source == EventSource::Sampler {
+            watch(now);
         }
     }
+    Ok(())
+}
 
-    /// Tells what was noted since the last call, then what the senders say of themselves that did something.
-    fn tell(&mut self, observer: &mut dyn Observer, now: Time) -> std::io::Result<()> {
-        for (at, event) in self.noted.as_mut().map_or_else(Vec::new, std::mem::take) {
-            observer.see(at, &event)?;
-        }
-        let mut acted = None;
-        for event in self.endpoints.noted() {
-            observer.see(now, &event)?;
-            acted = event.flow();
-        }
-        // One event is about one flow.
-        let state = |flow: usize| self.endpoints.flows().get(flow).map(Flow::state);
-        match acted.and_then(|flow| Some((flow, state(flow)?))) {
-            Some((flow, state)) => observer.see(now, &Event::Sender { flow, state }),
-            None => Ok(()),
-        }
+/// What is known before the first event.
+fn start(network: &Network<'_>, experiment: &Experiment) -> Start {
+    let flows = network.endpoints.flows().iter().zip(&experiment.flows);
+    let links = experiment.links.iter();
+    Start {
+        end: network.course.end,
+        step: experiment.record.step,
+        packets: experiment.record.packets,
+        flows: flows.map(|(flow, spec)| flow.beginning(&spec.controller.label)).collect(),
+        links: links
+            .map(|link| LinkStart { name: link.name.clone(), outages: link.impairments.outages.clone() })
+            .collect(),
+        measured: experiment.bottleneck,
+    }
+}
+
+/// Tells what was noted since the last call, then what the senders say of themselves that did something.
+fn tell(network: &mut Network<'_>, observer: &mut dyn Observer, now: Time) -> std::io::Result<()> {
+    for (at, event) in network.notes.take_events() {
+        observer.see(at, &event)?;
+    }
+    let mut acted = None;
+    for event in network.endpoints.noted() {
+        observer.see(now, &event)?;
+        acted = event.flow();
+    }
+    // One event is about one flow.
+    let state = |flow: usize| network.endpoints.flows().get(flow).map(Flow::state);
+    match acted.and_then(|flow| Some((flow, state(flow)?))) {
+        Some((flow, state)) => observer.see(now, &Event::Sender { flow, state }),
+        None => Ok(()),
     }
 }

@@ -54,14 +54,14 @@ impl Sampler {
         recorder: &mut Recorder,
     ) {
         self.set(agenda, now + self.step);
-        if !recorder.keeps_curves() {
+        if !recorder.samples.are_kept() {
             return;
         }
-        recorder.sample_queue(topology.readings());
-        let sampled = recorder.sampled_flows();
+        recorder.samples.of_queue(topology.readings());
+        let sampled = recorder.samples.flows();
         (0..sampled).for_each(|index| endpoints.make_up(agenda, now, index));
         for (index, flow) in endpoints.flows().iter().enumerate().take(sampled) {
-            recorder.sample_flow(index, flow.sample(now));
+            recorder.samples.of_flow(index, flow.sample(now));
         }
         self.trace_streams(agenda, now, endpoints, recorder);
     }
@@ -72,7 +72,7 @@ impl Sampler {
             endpoints.make_up(agenda, now, index);
             if let Some((trace, from)) = endpoints.flows_mut()[index].take_trace() {
                 let span = trace.gaps.iter().skip(1).map(|gap| gap.created).sum();
-                recorder.traced(index, trace, from, from + span);
+                recorder.samples.traced(index, trace, from, from + span);
                 return;
             }
         }
@@ -85,7 +85,7 @@ impl Sampler {
         let flow = &mut endpoints.flows_mut()[index];
         // The next stream to complete was sent up to a few round trips ago: by then its traffic must have been seen.
         if now + flow.sender().rtt().0 * 3 >= due {
-            recorder.watch();
+            recorder.samples.watch();
         }
         if now >= due {
             self.trace_times.pop();

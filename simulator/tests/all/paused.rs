@@ -3,7 +3,7 @@
 use experiment::brought::{Maker, Own};
 use experiment::scenario::{ControllerSpec, Experiment, Scenario};
 use packetscale_models::congestion::{
-    AckSample, AnyController, Brought, Controller, Decision, Loss, Sent, Setup, Timeout, newreno::NewReno,
+    AckSample, AnyController, Brought, Controller, Decision, Extras, Loss, Sent, Setup, Timeout, newreno::NewReno,
 };
 use packetscale_models::settings::Settings;
 use packetscale_models::units::{Span, Time};
@@ -54,6 +54,8 @@ impl Controller for Witness {
         Decision { departure, ..self.law.decision() }
     }
 }
+
+impl Extras for Witness {}
 
 struct Witnesses {
     log: Log,

@@ -1,7 +1,7 @@
 //! What others read from a sender, and what its application hands over.
 
 use super::Sender;
-use crate::congestion::Controller;
+use crate::congestion::Extras;
 use crate::transport::params::Counters;
 use crate::units::{Bytes, Ecn, Span, Time};
 use alloc::vec::Vec;
@@ -23,7 +23,7 @@ impl ShortPackets {
     }
 }
 
-impl<C: Controller> Sender<C> {
+impl<C: Extras> Sender<C> {
     /// Whether everything was delivered; never true while an application may offer more.
     #[inline]
     pub fn is_done(&self) -> bool {

@@ -2,7 +2,7 @@
 //! controller, and takes back what proved needless.
 
 use super::Sender;
-use crate::congestion::{Controller, Loss, LossResponse, Undo};
+use crate::congestion::{Extras, Loss, LossResponse, Undo};
 use crate::transport::prr::ProportionalReduction;
 use crate::transport::rack::Verdict;
 use crate::transport::recovery::Phase;
@@ -10,7 +10,7 @@ use crate::transport::scoreboard::{Coverage, Scoreboard, State};
 use crate::transport::wire::Ack;
 use crate::units::{Span, Time};
 
-impl<C: Controller> Sender<C> {
+impl<C: Extras> Sender<C> {
     /// Handles losses, reordering and duplicates.
     #[cold]
     pub(super) fn recover(&mut self, now: Time, ack: &Ack, coverage: &Coverage, prior_in_flight: u32, advanced: bool) {

@@ -6,7 +6,7 @@ pub mod scripted;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use packetscale_models::congestion::{AnyController, Controller, Setup, find};
+use packetscale_models::congestion::{AnyController, Extras, Setup, find};
 use packetscale_models::settings::{Setting, Settings};
 use packetscale_models::transport::{Ack, Receiver, ReceiverParams, Segment, Sender, SenderParams, Transfer};
 use packetscale_models::units::{Bytes, Marks, Span, Time};
@@ -110,7 +110,7 @@ pub struct Path<C> {
     receiver_wakeup: Time,
 }
 
-impl<C: Controller> Path<C> {
+impl<C: Extras> Path<C> {
     pub fn new(sender: Sender<C>, receiver: Receiver, rtt: Span) -> Path<C> {
         Path {
             now: Time::ZERO,

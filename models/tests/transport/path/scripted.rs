@@ -1,7 +1,7 @@
 //! A controller whose window a test sets, and which records what it was told.
 
 use packetscale_models::congestion::{
-    AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Timeout, Undo,
+    AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Sent, Timeout, Undo,
 };
 use packetscale_models::units::{Span, Time};
 
@@ -106,3 +106,5 @@ impl Controller for Scripted {
         Needs { arrivals: self.wants_arrivals, ecn: packetscale_models::units::Ecn::Ect0, ..Needs::NOTHING }
     }
 }
+
+impl Extras for Scripted {}
