@@ -65,7 +65,7 @@ proptest! {
         ];
         for refusal in refusals.into_iter().flatten() {
             prop_assert_eq!(&refusal.found, &text);
-            prop_assert!(refusal.to_string().contains(refusal.example));
+            prop_assert!(refusal.to_string().contains(refusal.expected));
         }
     }
 
