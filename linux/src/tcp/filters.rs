@@ -1,7 +1,7 @@
 //! The tc program at a device's ingress that records arrivals, among those of others.
 
 use crate::tcp::options::STAMP;
-use crate::tcp::{Error, pins, programs};
+use crate::tcp::{Error, objects, pins};
 use libbpf_rs::query::ProgInfoIter;
 use libbpf_rs::{Program, TC_INGRESS, TcHook};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -38,7 +38,7 @@ pub fn attach(index: u32) -> Result<(), Error> {
     let Some(program) = stamp()? else { return Ok(()) };
     let mut hook = hook(program.as_fd(), index);
     // Fails where the device already has a clsact. If something else is wrong, attaching reports it.
-    programs::listen_to_libbpf();
+    objects::listen_to_libbpf();
     let _ = hook.create();
     if is_ours(&mut hook) == Some(false) {
         return Err(failed(&format!("another filter has handle {HANDLE:#x} and priority {PRIORITY}")));
@@ -51,7 +51,7 @@ pub fn attach(index: u32) -> Result<(), Error> {
 pub fn detach(index: u32) -> Result<(), Error> {
     let Some(program) = stamp()? else { return Ok(()) };
     let mut hook = hook(program.as_fd(), index);
-    programs::listen_to_libbpf();
+    objects::listen_to_libbpf();
     if is_ours(&mut hook) == Some(true) {
         // Fails where the device has gone meanwhile.
         let _ = hook.detach();

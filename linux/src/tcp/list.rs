@@ -2,7 +2,7 @@
 //! loaded apart from the rest, because a kernel that refuses it can still run Rapid.
 
 use crate::tcp::machine::able;
-use crate::tcp::programs::{SENDER_OBJECT, broken, failed, listen_to_libbpf, open};
+use crate::tcp::objects::{SENDER_OBJECT, broken, failed, listen_to_libbpf, open};
 use crate::tcp::report::{Address, Fall, Fallen};
 use crate::tcp::wire::value_of;
 use crate::tcp::{Error, pins};

@@ -16,6 +16,7 @@ mod loader;
 mod log;
 mod machine;
 mod namespaces;
+mod objects;
 mod options;
 mod pins;
 mod programs;

@@ -1,9 +1,10 @@
 //! The steps of loading and unloading. Whoever takes them holds the lock of [`pins`].
 
 use crate::tcp::machine::cgroup_root;
+use crate::tcp::objects::broken;
 use crate::tcp::options::{CONTROL, ON_TRIAL, Options};
 use crate::tcp::pins::BROUGHT;
-use crate::tcp::programs::{Programs, broken};
+use crate::tcp::programs::Programs;
 use crate::tcp::report::{Mode, Report, SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::tcp::selftest::Trial;
 use crate::tcp::wire::value_of;

@@ -3,7 +3,7 @@
 use crate::congestion::{
     AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Sent, Timeout, Undo,
 };
-use crate::steered::steered::Steered;
+use crate::steered::controller::Steered;
 use crate::units::{Rate, Time};
 use core::fmt::Debug;
 

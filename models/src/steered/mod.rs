@@ -9,11 +9,11 @@
 //! and acts ([`Steered::act`]). Where nobody stands outside, [`Guided`] does this with a [`Policy`], at the first event
 //! after an interval.
 pub mod aurora;
+mod controller;
 mod guided;
 mod interval;
 pub mod orca;
-mod steered;
 
+pub use controller::{Outcome, Scheme, Steered};
 pub use guided::{Guided, Policy};
 pub use interval::Interval;
-pub use steered::{Outcome, Scheme, Steered};

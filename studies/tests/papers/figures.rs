@@ -410,25 +410,6 @@ fn a_mistake_in_an_inline_scenario_has_the_line_of_the_figure() {
 }
 
 #[test]
-fn every_paper_that_is_compiled_in_can_be_read_in_both_forms() {
-    // Recorded traces are not compiled in: figures that replay one are made from the root of the source tree.
-    std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).expect("the root");
-    let library = Library::embedded().expect("papers");
-    assert!(library.papers().len() >= 2);
-    for paper in library.papers() {
-        assert!(!paper.figures().is_empty(), "{} has no figure", paper.name);
-        for figure in paper.figures() {
-            for quick in [false, true] {
-                paper.figure(&figure, quick).unwrap_or_else(|error| panic!("{error}"));
-            }
-        }
-    }
-    let order = library.find("multiplexing-2007").expect("a paper").1;
-    let place = |name: &str| order.iter().position(|figure| figure == name);
-    assert!(place("figure-9") < place("figure-10"), "{order:?}");
-}
-
-#[test]
 fn a_name_that_is_not_there_is_refused_with_those_that_are() {
     let library = Library::embedded().expect("papers");
     let said = |name: &str| library.find(name).expect_err("no such name").to_string();

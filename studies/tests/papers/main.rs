@@ -2,5 +2,6 @@
 
 mod curves;
 mod figures;
+mod library;
 mod outcomes;
 mod traces;

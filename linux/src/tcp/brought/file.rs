@@ -1,7 +1,7 @@
 //! A file with somebody else's controller: what is read of it and checked before the kernel sees it.
 
+use crate::tcp::objects::{self, listen_to_libbpf};
 use crate::tcp::pins::BROUGHT;
-use crate::tcp::programs::{self, listen_to_libbpf};
 use crate::tcp::{Error, options};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{MemberAttr, Struct};
@@ -51,7 +51,7 @@ impl File {
     fn open(&self) -> Result<OpenObject, Error> {
         listen_to_libbpf();
         let opened = ObjectBuilder::default().open_memory(&self.bytes);
-        opened.map_err(|error| self.wrong(programs::with_what_was_said(format!("libbpf cannot read it: {error:#}"))))
+        opened.map_err(|error| self.wrong(objects::with_what_was_said(format!("libbpf cannot read it: {error:#}"))))
     }
 
     /// Checks what the file holds; returns the name that it gives its controller.
@@ -92,12 +92,12 @@ impl File {
 
     /// The kernel's refusal, in its verifier's words where it has said some.
     fn refused(&self, error: &libbpf_rs::Error) -> Error {
-        match programs::verdict() {
+        match objects::verdict() {
             Some((program, why)) if why.contains("GPL") => {
                 self.wrong(format!("its licence does not do: the kernel says of `{program}`: {why}"))
             }
             Some((program, why)) => self.wrong(format!("the kernel's verifier refuses `{program}`: {why}")),
-            None => self.wrong(programs::with_what_was_said(format!("the kernel refuses it: {error:#}"))),
+            None => self.wrong(objects::with_what_was_said(format!("the kernel refuses it: {error:#}"))),
         }
     }
 
