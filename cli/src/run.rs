@@ -8,7 +8,7 @@ use crate::output::say;
 use crate::program::PROGRAM;
 use crate::recordings::Recordings;
 use crate::terminal::Terminal;
-use crate::{renamed, task, trace};
+use crate::{task, trace};
 use experiment::scenario::Scenario;
 use harness::runner::{Host, Made, Refusal, Runner, Swept, Unfit};
 use std::path::Path;
@@ -90,7 +90,7 @@ fn on(arguments: &Arguments) -> Result<Option<String>, Failure> {
         #[cfg(feature = "kernel")]
         Some("kernel" | "linux") => {
             let usual = crate::kernels::usual();
-            renamed::note(&format!("--on {} --clock virtual", on.unwrap_or_default()), &format!("--on {usual}"));
+            crate::renamed::note(&format!("--on {} --clock virtual", on.unwrap_or_default()), &format!("--on {usual}"));
             Ok(Some(usual))
         }
         // In virtual time anyway.
@@ -135,7 +135,7 @@ fn own_kernel(arguments: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
     match (arguments.on.as_deref(), arguments.clock) {
         (None, None | Some(Clock::Virtual)) => {}
         (Some("kernel" | "linux"), Some(Clock::Virtual)) => {
-            renamed::note("--on kernel --clock virtual --kernel", "--kernel");
+            crate::renamed::note("--on kernel --clock virtual --kernel", "--kernel");
         }
         (on, _) => return Err(Failure::Input(format!("--kernel: found {}; expected no --on", typed(on)))),
     }
