@@ -15,8 +15,8 @@
 use crate::congestion::{LostFlight, RateSample};
 use crate::units::{Span, Time};
 
+use crate::transport::covered::{CoveredList, Delivered};
 use crate::transport::ring::Ring;
-use crate::transport::scoreboard::Delivered;
 
 /// The connection as it was when a packet left, in half a cache line. When that was, the scoreboard knows.
 #[derive(Clone, Copy, Debug)]
@@ -106,9 +106,16 @@ impl DeliverySampler {
         self.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
     }
 
+    /// An acknowledgment has delivered these packets, and everything before `first` is acknowledged cumulatively.
+    #[inline]
+    pub fn on_acknowledged(&mut self, now: Time, list: &CoveredList<'_>, first: u64) {
+        list.packets().iter().for_each(|packet| self.on_delivered(now, packet.sequence, packet.this));
+        self.forget_before(first);
+    }
+
     /// A packet has arrived: this transmission of it, its newest.
     #[inline]
-    pub fn on_delivered(&mut self, now: Time, sequence: u64, this: Delivered) {
+    fn on_delivered(&mut self, now: Time, sequence: u64, this: Delivered) {
         self.delivered += 1;
         self.delivered_time = now;
         if self.newest.is_none_or(|(newest, _)| newest.transmission < this.transmission) {
@@ -133,7 +140,7 @@ impl DeliverySampler {
     }
 
     /// Everything before `first` was acknowledged cumulatively.
-    pub fn forget_before(&mut self, first: u64) {
+    fn forget_before(&mut self, first: u64) {
         self.base = self.base.max(first);
     }
 

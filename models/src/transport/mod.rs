@@ -10,6 +10,7 @@
 //! A [`Receiver`] works the same way: it takes segments and returns acknowledgments. Neither has a clock.
 //!
 //! Sequence numbers count packets, as in ns-2. All packets of a flow have one size; the last may be short.
+mod covered;
 mod delivery;
 mod params;
 mod prr;

@@ -19,7 +19,8 @@
 
 use crate::units::{Span, Time};
 
-use crate::transport::scoreboard::{Coverage, Delivered, Record};
+use crate::transport::covered::Delivered;
+use crate::transport::scoreboard::{Coverage, Record};
 
 /// With this many packets above a hole, and no reordering seen, RACK does not wait (RFC 5681).
 const DUPLICATE_THRESHOLD: u32 = 3;

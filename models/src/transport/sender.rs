@@ -31,6 +31,7 @@ use crate::congestion::{AckSample, Extras, LossResponse, Marked, Sent, Timeout};
 use crate::units::{Bytes, Ecn, Marks, Span, SpanSum, Time};
 use alloc::boxed::Box;
 
+use crate::transport::covered::CoveredList;
 use crate::transport::params::{Counters, SenderParams, Transfer};
 use crate::transport::prr::ProportionalReduction;
 use crate::transport::rack::Rack;
@@ -187,7 +188,7 @@ impl<C: Extras> Sender<C> {
             in_recovery: !self.recovery.is_open(),
             arrivals: match (&few, &self.watch) {
                 (Some(few), _) => few.arrivals(),
-                (None, Some(watch)) => &watch.arrivals,
+                (None, Some(watch)) => watch.arrivals.kept(),
                 (None, None) => &[],
             },
             rate,
@@ -195,27 +196,23 @@ impl<C: Extras> Sender<C> {
         self.controller.on_ack(&sample);
     }
 
-    /// Applies an acknowledgment to the scoreboard. Returns which packets arrived, if they are few and the controller wants
-    /// to know nothing else; else the watch has them.
+    /// Applies an acknowledgment to the scoreboard, and lets those learn from what it delivered who want every packet. Returns
+    /// how packets arrived, if they are few and the controller wants to know; else the watch has it.
     #[inline]
     fn take_in(&mut self, now: Time, ack: &Ack, coverage: &mut Coverage) -> Option<Few> {
-        let plain = ack.blocks == 0 && self.board.is_plain();
-        match &mut self.watch {
-            Some(_) if plain && !self.wants.rate_samples && Few::is_enough(&self.board, ack) => {
-                let few = Few::of(&self.board, ack);
-                self.board.advance_plain(ack.next_expected, coverage);
-                return Some(few);
-            }
-            Some(watch) if !self.wants.rate_samples => return watch.take_arrivals(&mut self.board, ack, coverage),
-            Some(watch) => watch.take_in(&mut self.board, self.wants, now, ack, coverage),
-            None if plain => {
-                if ack.next_expected > self.board.first() {
-                    self.board.advance_plain(ack.next_expected, coverage);
-                }
-            }
-            None => self.board.acknowledge(ack, coverage, |_, _| {}),
+        let Some(watch) = &mut self.watch else {
+            self.board.take_in(ack, coverage, None);
+            return None;
+        };
+        let Watch { room, sampler, arrivals, .. } = &mut **watch;
+        let mut list = CoveredList::new(room);
+        self.board.take_in(ack, coverage, Some(&mut list));
+        if self.wants.rate_samples
+            && let Some(sampler) = sampler
+        {
+            sampler.on_acknowledged(now, &list, self.board.first());
         }
-        None
+        if self.wants.arrivals { arrivals.learn(ack, &list) } else { None }
     }
 
     /// A receiver does not take room back (RFC 9293, section 3.8.6), so an old acknowledgment changes nothing.

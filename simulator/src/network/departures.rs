@@ -2,27 +2,10 @@
 
 use super::Network;
 use crate::held::Held;
-use crate::transit::Transit;
 use crate::{Mode, RunError};
 use experiment::scenario::{Experiment, TrafficKind, TrafficSpec};
 use experiment::traffic::CrossPacket;
 use packetscale_models::units::{Rate, Time};
-
-/// Packets that left the bottleneck, by the copy of users they are for. Packets of no copy are with the first.
-pub(super) struct Tap {
-    copies: Vec<Vec<CrossPacket>>,
-}
-
-impl Tap {
-    fn new(copies: u32) -> Tap {
-        Tap { copies: vec![Vec::new(); copies.max(1) as usize] }
-    }
-
-    pub(super) fn record(&mut self, copy: Option<usize>, transit: &Transit, departure: Time) {
-        let place = copy.unwrap_or(0).min(self.copies.len() - 1);
-        self.copies[place].push(CrossPacket { at: departure, size: transit.size() });
-    }
-}
 
 /// What the users of the `index`-th traffic source, who do not react to the path, send, copy by copy: what leaves the
 /// measured link when they have the path to themselves. They keep their place among the sources, and so their draws; the
@@ -46,8 +29,8 @@ pub(crate) fn alone(experiment: &Experiment, index: usize) -> Result<Vec<Vec<Cro
 /// What leaves the measured link, packet by packet, copy by copy of users.
 pub(crate) fn departures(experiment: &Experiment, copies: u32) -> Result<Vec<Vec<CrossPacket>>, RunError> {
     let mut network = Network::new(Held::Lent(experiment), Mode::Fused)?;
-    network.notes.set_tap(Tap::new(copies));
+    network.notes.set_tap(copies);
     network.run(&|_| {});
     network.check()?;
-    Ok(network.notes.take_tap().map(|tap| tap.copies).unwrap_or_default())
+    Ok(network.notes.take_tap())
 }

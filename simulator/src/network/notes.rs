@@ -1,8 +1,8 @@
 //! What is noted of packets, one by one, for those who ask: a log of services, a tap on the measured link, an observer.
 
-use super::departures::Tap;
 use crate::services::Served;
 use crate::transit::{Owner, Transit};
+use experiment::traffic::CrossPacket;
 use harness::packets::Event;
 use packetscale_models::units::Time;
 
@@ -33,9 +33,9 @@ impl Notes {
         self.log.take().unwrap_or_default()
     }
 
-    /// Sets the tap.
-    pub(super) fn set_tap(&mut self, tap: Tap) {
-        (self.services, self.tap) = (true, Some(tap));
+    /// Taps the measured link from now on, for so many copies of users.
+    pub(super) fn set_tap(&mut self, copies: u32) {
+        (self.services, self.tap) = (true, Some(Tap::new(copies)));
     }
 
     /// The tap, if there is one.
@@ -43,9 +43,9 @@ impl Notes {
         self.tap.as_mut()
     }
 
-    /// Takes the tap off.
-    pub(super) fn take_tap(&mut self) -> Option<Tap> {
-        self.tap.take()
+    /// Takes what was tapped, copy by copy.
+    pub(super) fn take_tap(&mut self) -> Vec<Vec<CrossPacket>> {
+        self.tap.take().map(|tap| tap.copies).unwrap_or_default()
     }
 
     /// Notes events for an observer from now on.
@@ -100,5 +100,21 @@ impl Notes {
             let acknowledgment = matches!(transit.owner(), Owner::Acknowledgment(_));
             log.push(Served { link, owner, acknowledgment, transmission: transit.transmission, arrival, departure });
         }
+    }
+}
+
+/// Packets that left the bottleneck, by the copy of users they are for. Packets of no copy are with the first.
+pub(super) struct Tap {
+    copies: Vec<Vec<CrossPacket>>,
+}
+
+impl Tap {
+    fn new(copies: u32) -> Tap {
+        Tap { copies: vec![Vec::new(); copies.max(1) as usize] }
+    }
+
+    pub(super) fn record(&mut self, copy: Option<usize>, transit: &Transit, departure: Time) {
+        let place = copy.unwrap_or(0).min(self.copies.len() - 1);
+        self.copies[place].push(CrossPacket { at: departure, size: transit.size() });
     }
 }

@@ -2,7 +2,6 @@
 
 use experiment::scenario::{Experiment, Scenario};
 use packetscale_models::units::{Span, Time};
-use simulator;
 use simulator::{Mode, Served};
 use std::fs;
 use std::path::Path;

@@ -9,7 +9,6 @@ use experiment::scenario::{
 use packetscale_models::units::{Bytes, Capacity, CapacityPoint, Packets, Rate, Ratio, Span, Time};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use simulator;
 use simulator::{Mode, Served};
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -4,7 +4,6 @@ use crate::support;
 
 use experiment::scenario::{Buffer, Coalescing, GapModel};
 use packetscale_models::units::{Rate, Span, Time};
-use simulator;
 use simulator::{Mode, Served};
 use std::collections::BTreeMap;
 use support::{dumbbell, flow};

@@ -7,7 +7,6 @@ use experiment::scenario::{Buffer, Experiment, FlowSpec, QueueSpec, TrafficKind}
 use packetscale_models::queueing::find;
 use packetscale_models::settings::{Setting, Settings};
 use packetscale_models::units::{Packets, Rate, Ratio, Span, Time};
-use simulator;
 use simulator::Mode;
 use support::{dumbbell, flow, traffic};
 

@@ -6,7 +6,6 @@ use experiment::scenario::{Buffer, Coalescing, Experiment, GapModel, ProbeSpec, 
 use harness::probing::ProbeStream;
 use packetscale_models::estimation::{Method, Reading, Score};
 use packetscale_models::units::{Rate, Ratio, Span};
-use simulator;
 use support::{dumbbell, probing, traffic};
 
 /// 300 streams of 64 packets of 9000 B in four rates, mean rates from 6 to 8.5 Gbit/s, 10 Gbit/s, 3 Gbit/s at constant gaps.

@@ -4,7 +4,6 @@ use crate::support;
 
 use experiment::scenario::{Buffer, TrafficKind};
 use packetscale_models::units::{Rate, Span};
-use simulator;
 use support::{dumbbell, traffic};
 
 /// Mean and standard error over independent seeds.

@@ -4,7 +4,6 @@ use crate::support;
 
 use experiment::scenario::{Aggregation, Buffer, Experiment, RateFormat, RateSource, Shaper, TrafficKind, Variation};
 use packetscale_models::units::{Bytes, Capacity, CapacityPoint, Packets, Rate, Span, Time};
-use simulator;
 use simulator::{Mode, Served};
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -6,7 +6,6 @@
 use experiment::results::TrafficResult;
 use experiment::scenario::{Experiment, Scenario};
 use packetscale_models::units::{Ratio, Time};
-use simulator;
 use simulator::Mode;
 use std::path::Path;
 

@@ -100,8 +100,10 @@ fn apply(operation: &Operation, board: &mut Scoreboard, model: &mut Model, trans
                 ack.blocks += 1;
             }
             let mut coverage = Coverage::new(ack.echo);
-            let mut told = Vec::new();
-            board.acknowledge(&ack, &mut coverage, |sequence, _| told.push(sequence));
+            let mut room = Vec::new();
+            let mut list = CoveredList::new(&mut room);
+            board.take_in(&ack, &mut coverage, Some(&mut list));
+            let mut told: Vec<u64> = list.packets().iter().map(|packet| packet.sequence).collect();
             told.sort_unstable();
             let covered = model.acknowledge(edge, &ack.sack[..usize::from(ack.blocks)]);
             assert_eq!(told, covered);
@@ -199,12 +201,12 @@ proptest! {
         }
         let packets = skipped.len() as u64;
         let before = before % packets;
-        short.acknowledge(&Ack::plain(before, 0, 0), &mut Coverage::new(0), |_, _| {});
+        short.acknowledge(&Ack::plain(before, 0, 0), &mut Coverage::new(0), None);
         let mut long = short.clone();
         let edge = before + 1 + edge % (packets - before);
         let (mut found, mut expected) = (Coverage::new(echo), Coverage::new(echo));
         short.advance_plain(edge, &mut found);
-        long.acknowledge(&Ack::plain(edge, echo, 0), &mut expected, |_, _| {});
+        long.acknowledge(&Ack::plain(edge, echo, 0), &mut expected, None);
         prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
         prop_assert_eq!((short.first(), short.in_flight()), (long.first(), long.in_flight()));
     }
