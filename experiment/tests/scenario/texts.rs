@@ -187,7 +187,7 @@ fn change() -> impl Strategy<Value = (String, String)> {
 
 /// Every file of `scenarios/`.
 fn written() -> Vec<String> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
     let entries = std::fs::read_dir(folder).expect("the scenarios");
     let mut files: Vec<_> = entries.map(|entry| entry.expect("a file").path()).collect();
     files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
