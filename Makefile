@@ -70,7 +70,7 @@ tests-built:
 
 # All tests, the kernel's in virtual time. None judges how fast this machine is.
 tests:
-	@PACKETSCALE_PYTHON=$(abspath $(TARGET))/python/tools/bin/python $(CARGO) test --locked --workspace -- --show-output \
+	@PACKETSCALE_PYTHON=$(abspath $(TARGET))/python/tools/bin/python $(CARGO) test --locked --workspace --no-fail-fast -- --show-output \
 		> $(SAID)/tests.txt 2>&1; ended=$$?; cat $(SAID)/tests.txt; exit $$ended
 
 # The Python module: its wheel in a virtual environment, beside the command that the tests before it have built.
