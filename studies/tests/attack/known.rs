@@ -1,6 +1,5 @@
 //! Weaknesses that are known, in the simulator: the search must find them by itself, with a fixed number of paths and one seed. They
-//! take minutes, so `PACKETSCALE_LONG=1` asks for them: in a build that is fast,
-//! `PACKETSCALE_LONG=1 cargo test -p studies --test attack known`.
+//! take minutes, so a plain run ignores them: `cargo test -p studies --test attack -- --ignored known`.
 
 use harness::runner::Program;
 use simulator::Simulator;
@@ -19,15 +18,6 @@ impl Watch for Patient {
     fn ends(&self) -> bool {
         false
     }
-}
-
-/// Whether the long tests are asked for.
-fn long() -> bool {
-    let asked = std::env::var_os("PACKETSCALE_LONG").is_some();
-    if !asked {
-        println!("skipped: it takes minutes; PACKETSCALE_LONG=1 asks for it");
-    }
-    asked
 }
 
 fn attacked(controller: &str, against: Against, paths: u64) -> Attack {
@@ -59,17 +49,15 @@ fn is_shrew(attack: &Attack) {
 }
 
 #[test]
+#[ignore = "takes minutes"]
 fn pulses_at_the_timeout_stop_newreno() {
-    if long() {
-        is_shrew(&attacked("newreno", Against::Bound, 4800));
-    }
+    is_shrew(&attacked("newreno", Against::Bound, 4800));
 }
 
 #[test]
+#[ignore = "takes minutes"]
 fn pulses_at_the_timeout_stop_cubic() {
-    if long() {
-        is_shrew(&attacked("cubic", Against::Bound, 1920));
-    }
+    is_shrew(&attacked("cubic", Against::Bound, 1920));
 }
 
 /// What a flow has that wants so many packets in the queue, and takes a path that became longer for a queue: so many packets in
@@ -84,8 +72,7 @@ fn is_starved_by_delay(attack: &Attack, packets: std::ops::RangeInclusive<f64>) 
 
 /// L. S. Brakmo, L. L. Peterson, *TCP Vegas*, JSAC 13, 1995: between alpha = 2 and beta = 4 packets.
 #[test]
+#[ignore = "takes minutes"]
 fn vegas_takes_a_longer_path_for_a_queue() {
-    if long() {
-        is_starved_by_delay(&attacked("vegas", Against::Controller("cubic".to_string()), 1440), 1.0..=8.0);
-    }
+    is_starved_by_delay(&attacked("vegas", Against::Controller("cubic".to_string()), 1440), 1.0..=8.0);
 }
