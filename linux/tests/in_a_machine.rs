@@ -155,10 +155,14 @@ fn trials(kernel: &Kernel) -> Result<Vec<Trial>, String> {
     eprintln!("each test runs on Linux {}, in a machine of its own", bench.release());
     let mut trials = Vec::new();
     for group in GROUPS {
-        let listed = said(Command::new(program(group)?).args(["--list", "--format", "terse"]))?;
-        for name in listed.lines().filter_map(|line| line.strip_suffix(": test")) {
-            let (bench, test) = (Arc::clone(&bench), name.to_string());
-            trials.push(Trial::test(format!("{group}::{name}"), move || run(&bench, group, &test)));
+        let listed = |which: &[&str]| -> Result<Vec<String>, String> {
+            let text = said(Command::new(program(group)?).args(["--list", "--format", "terse"]).args(which))?;
+            Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_string).collect())
+        };
+        let ignored = listed(&["--ignored"])?;
+        for test in listed(&[])? {
+            let (bench, name, long) = (Arc::clone(&bench), format!("{group}::{test}"), ignored.contains(&test));
+            trials.push(Trial::test(name, move || run(&bench, group, &test)).with_ignored_flag(long));
         }
     }
     Ok(trials)
@@ -182,7 +186,7 @@ fn tools_and(compiled: &Path) -> Result<Vec<Program>, String> {
 /// Runs one test in a machine.
 fn run(bench: &Bench, group: &str, test: &str) -> Result<(), Failed> {
     let program = format!("/tests/{group}");
-    let words = [&program, "--exact", test, "--nocapture", "--test-threads", "1"];
+    let words = [&program, "--exact", test, "--include-ignored", "--nocapture", "--test-threads", "1"];
     let environment = [(COMPILED, "/compiled"), ("RUST_BACKTRACE", "0")];
     let mut environment = environment.map(|(name, value)| (name.to_string(), value.to_string())).to_vec();
     let long = std::env::var(LONG).ok();
