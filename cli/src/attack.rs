@@ -9,7 +9,6 @@ use crate::{brought, hosts};
 use experiment::results::to_lines;
 use harness::runner::Host;
 use serde_json::json;
-use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 use studies::attack::{Against, Asked, Attack, BOUND, Effort, Figure, Finding, Means};
@@ -27,19 +26,16 @@ pub fn attack(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure>
     let figure = Figure::ALL.into_iter().find(|figure| figure.name() == arguments.figure);
     let figure = figure.ok_or_else(|| Failure::Input(format!("--figure: found \"{}\"", arguments.figure)))?;
     let time = arguments.budget.map_or(USUAL_BUDGET, |budget| Duration::from_secs_f64(budget.as_secs_f64()));
-    if time.is_zero() {
-        return Err(Failure::Input("--budget: found 0 s; expected more".to_string()));
-    }
     let effort = arguments.evaluations.map_or(Effort::Time(time), Effort::Evaluations);
     let asked = Asked { controller: &controller, against: &against, figure, effort, seed: arguments.seed, on };
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out/attack").join(asked.folder_name()));
-    let before = std::fs::read(folder.join("attack.json")).ok();
+    if !arguments.output.replace && asked.is_of_another(&folder) {
+        let found = "found what another search wrote; name another folder with --out, or replace it with --replace";
+        return Err(Failure::Input(format!("{}: {found}", folder.display())));
+    }
     let watch = Searching::new(arguments.json, arguments.evaluations);
     let found = asked.answer(&Means { host, program: &PROGRAM, jobs: arguments.jobs, watch: &watch }, &folder)?;
     watch.clear();
-    if before.is_some() && before != std::fs::read(folder.join("attack.json")).ok() {
-        let _ = writeln!(std::io::stderr(), "{}: replaces what another search found", folder.display());
-    }
     if arguments.json {
         say(&format!("{}\n", json!({ "schema": experiment::results::SCHEMA, "attack": found })))?;
     } else {

@@ -18,10 +18,11 @@ pub fn evaluate(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     let controller = brought::written(&arguments.controller);
     let asked = Asked { controller: &controller, only: arguments.only.as_deref(), quick: arguments.quick };
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out/evaluate").join(asked.folder_name()));
-    let (jobs, replace, progress) = (arguments.jobs, arguments.output.replace, &Terminal::new(arguments.json));
+    let (jobs, replace, progress) =
+        (arguments.making.jobs, arguments.making.output.replace, &Terminal::new(arguments.making.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let evaluation = asked.answer(&runner, &folder)?;
-    if arguments.json {
+    if arguments.making.json {
         return say(&format!("{}\n", json!({ "schema": experiment::results::SCHEMA, "evaluation": evaluation })));
     }
     say(&format!("{}Written to {}\n", shown(&evaluation), folder.join(PAGE).display()))

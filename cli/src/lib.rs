@@ -90,6 +90,7 @@ pub fn code_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>)
     let (code, message) = match done {
         Ok(()) => return 0,
         Err(Failure::Missed) => return 1,
+        Err(Failure::Reported(code)) => return code,
         Err(Failure::Input(message)) => (2, message),
         Err(Failure::Machine(message)) => (3, message),
     };

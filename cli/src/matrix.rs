@@ -16,10 +16,11 @@ use studies::matrix::Asked;
 pub fn matrix(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     let controllers: Vec<String> = arguments.controllers.iter().map(|word| brought::written(word)).collect();
     let asked = Asked { controllers: &controllers, only: &arguments.only, quick: arguments.quick };
-    let (jobs, replace, progress) = (arguments.jobs, arguments.output.replace, &Terminal::new(arguments.json));
+    let (jobs, replace, progress) =
+        (arguments.making.jobs, arguments.making.output.replace, &Terminal::new(arguments.making.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let matrix = asked.answer(&runner, &arguments.out)?;
-    if arguments.json {
+    if arguments.making.json {
         return say(&format!("{}\n", json!({ "schema": experiment::results::SCHEMA, "matrix": matrix })));
     }
     say(&format!("{}Written to {}\n", shown(&matrix), arguments.out.join(PAGE).display()))

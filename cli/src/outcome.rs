@@ -7,6 +7,8 @@ use std::path::Path;
 pub enum Failure {
     /// An expectation was missed; the table has said which. Exit code 1.
     Missed,
+    /// A command that this one started has printed what is wrong, and ended with this exit code.
+    Reported(u8),
     /// The input is wrong. Exit code 2, which is also clap's for wrong arguments.
     Input(String),
     /// This machine cannot do it. Exit code 3.
@@ -38,7 +40,7 @@ impl From<harness::runner::Error> for Failure {
     }
 }
 
-/// A folder that cannot be written.
-pub fn unwritable(folder: &Path, error: &std::io::Error) -> Failure {
-    Failure::Input(format!("{}: cannot be written: {error}; name another folder with --out", folder.display()))
+/// A folder or file that cannot be written.
+pub fn unwritable(place: &Path, error: &std::io::Error) -> Failure {
+    Failure::Input(format!("{}: cannot be written: {error}", place.display()))
 }

@@ -2,6 +2,7 @@
 
 use crate::args::run::Run as Arguments;
 use crate::outcome::Failure;
+use experiment::results::is_of_results;
 use experiment::scenario::Experiment;
 use std::path::Path;
 use std::{fs, io};
@@ -27,6 +28,9 @@ pub fn may_write(
     if folder.is_some_and(|folder| !folder.is_dir()) {
         return refuse("in a folder that is not there", "a name in one that is");
     }
+    if is_in(file, out) && file.file_name().is_some_and(|name| is_of_results(&name.to_string_lossy())) {
+        return refuse("a file of the results", "a name of its own");
+    }
     match fs::symlink_metadata(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
         Err(error) => return refuse(&format!("which cannot be looked at ({error})"), "a new name"),
@@ -38,10 +42,17 @@ pub fn may_write(
     if !is_own(file) {
         return refuse("which is something else", "a new name");
     }
-    if !arguments.output.replace {
+    if !arguments.making.output.replace {
         return refuse("which is there", "a new name, or --replace");
     }
     Ok(())
+}
+
+/// Whether this folder, which need not be there, holds the file.
+fn is_in(file: &Path, folder: &Path) -> bool {
+    let place = file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
+    let plain = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
+    place.and_then(plain).is_some_and(|place| Some(place) == plain(folder))
 }
 
 /// Whether this file is the scenario, or one of those that the runs read.

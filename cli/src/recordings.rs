@@ -4,7 +4,7 @@
 //! an interruption have recordings, too.
 
 use crate::args::run::Run as Arguments;
-use crate::outcome::Failure;
+use crate::outcome::{Failure, unwritable};
 use crate::place::may_write;
 use crate::program::PROGRAM;
 use crate::terminal;
@@ -140,11 +140,6 @@ impl Recordings {
 /// The name of a run's file.
 fn named(file: &Path, run: usize) -> PathBuf {
     PathBuf::from(file.to_string_lossy().replace(RUN, &run.to_string()))
-}
-
-/// The message of a file that cannot be written.
-pub fn unwritable(file: &Path, error: &io::Error) -> Failure {
-    Failure::Input(format!("{}: cannot be written: {error}", file.display()))
 }
 
 /// A file under a temporary name, which goes away unless it is completed.

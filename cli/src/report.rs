@@ -1,6 +1,7 @@
 //! `packetscale report`: makes the page of finished results again, or one page of several.
 
 use crate::args::Report as Arguments;
+use crate::create::taken;
 use crate::outcome::{Failure, unwritable};
 use crate::output::say;
 use experiment::results::{ReadError, Results, read, write_file};
@@ -14,6 +15,11 @@ pub fn report(arguments: &Arguments) -> Result<(), Failure> {
         [folder] => folder.join(PAGE),
         _ => Path::new("out").join(PAGE),
     });
+    // A folder's own page is only made again.
+    let is_own = matches!(&arguments.folders[..], [folder] if file == folder.join(PAGE));
+    if !is_own && !arguments.output.replace && file.symlink_metadata().is_ok() {
+        return Err(taken(&file));
+    }
     let folder =
         file.parent().filter(|parent| !parent.as_os_str().is_empty()).map_or(PathBuf::from("."), Path::to_path_buf);
     let Some(leaf) = file.file_name() else {

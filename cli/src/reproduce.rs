@@ -31,7 +31,7 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
         }
         let stores = Stores { found: Store::read(path).map_err(input)?, repeated: repeated(path).map_err(input)? };
         let library = Library::embedded().map_err(input)?;
-        return match arguments.json {
+        return match arguments.making.json {
             true => say(&format!("{}\n", studies::papers::scores(&library, &stores))),
             false => say(&studies::papers::scoreboard(&library, &stores)),
         };
@@ -52,7 +52,8 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
     if let Some(by) = arguments.reseed {
         chosen.iter_mut().flat_map(|(_, figures)| figures).for_each(|figure| figure.reseed(by));
     }
-    let (jobs, replace, progress) = (arguments.jobs, arguments.output.replace, &Terminal::new(arguments.json));
+    let (jobs, replace, progress) =
+        (arguments.making.jobs, arguments.making.output.replace, &Terminal::new(arguments.making.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let (mut outcomes, mut made) = (Vec::new(), Made::new());
     let (mut as_expected, mut has_reader) = (true, true);
@@ -63,7 +64,7 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
             let outcome = outcome(figure, &folder.join(&figure.name), &runner, &mut made)?;
             kept.put(paper, &outcome)?;
             as_expected &= outcome.as_expected();
-            has_reader = match (arguments.explain, arguments.json) {
+            has_reader = match (arguments.explain, arguments.making.json) {
                 (true, _) => heard(&explained(&paper.name, &outcome))?,
                 (_, false) => heard(&shown(&paper.name, &outcome))?,
                 (_, true) => true,
@@ -78,12 +79,12 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
         let page_folder = if whole { folder } else { folder.join(&figures[0].name) };
         let outcome = paper.outcome(done);
         let page = write_page(&outcome, &page_folder).map_err(|error| unwritable(&page_folder, &error))?;
-        if !arguments.json {
+        if !arguments.making.json {
             say(&format!("Written to {}\n\n", page.display()))?;
         }
         outcomes.push(outcome);
     }
-    if arguments.json {
+    if arguments.making.json {
         say(&format!("{}\n", json!({ "schema": experiment::results::SCHEMA, "papers": outcomes })))?;
     } else if has_reader && !outcomes.is_empty() {
         say(&reproduction::WORDS.map(|(word, means)| format!("{word}: {means}.\n")).concat())?;

@@ -40,12 +40,13 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
             arguments.file.display()
         )));
     }
-    at_once(host, arguments.jobs)?;
+    at_once(host, arguments.making.jobs)?;
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(scenario.name()));
     trace::check(arguments, host, &folder, &plan)?;
     let recordings = Recordings::wanted(arguments, host, &folder, &plan)?;
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let (jobs, replace, progress) = (arguments.jobs, arguments.output.replace, &Terminal::new(arguments.json));
+    let (jobs, replace, progress) =
+        (arguments.making.jobs, arguments.making.output.replace, &Terminal::new(arguments.making.json));
     experiment::traffic::warnings(&plan).iter().for_each(|flaw| progress.say(&format!("warning: {flaw}")));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let mut made = arguments.cache.as_ref().map_or_else(Made::new, |cache| Made::in_folder(cache));
@@ -65,7 +66,7 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
         trace::write(file, &plan)?;
     }
     recordings.write(&plan)?;
-    if arguments.json {
+    if arguments.making.json {
         say(&experiment::results::to_json(&results))?;
     } else {
         shown(&results, &folder)?;

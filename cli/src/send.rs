@@ -19,8 +19,8 @@ const STANDARD_INPUT: &str = "-";
 
 pub fn send(arguments: &Send) -> Result<(), Failure> {
     if !arguments.clear {
-        let message = "send: nothing is encrypted: whoever is on the path can read it. Give --clear if that does not \
-                       matter, or because HOST is the end of a tunnel (WireGuard, ssh -w)";
+        let message = "--clear: not given; transfers are not encrypted. Give it where anyone on the path may read them, or where HOST is \
+                       the end of a tunnel (WireGuard, ssh -w)";
         return Err(Failure::Input(message.to_string()));
     }
     let to = destination(&arguments.host, arguments.key.as_deref())?;

@@ -1,9 +1,9 @@
 //! `packetscale run --trace FILE`: what left the measured link, as a file that traffic of kind `trace` replays.
 
 use crate::args::run::Run as Arguments;
-use crate::outcome::Failure;
+use crate::outcome::{Failure, unwritable};
 use crate::place::may_write;
-use crate::recordings::{Growing, unwritable};
+use crate::recordings::Growing;
 use experiment::scenario::Experiment;
 use harness::runner::Host;
 use simulator::Simulator;

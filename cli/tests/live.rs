@@ -60,6 +60,16 @@ fn a_probe_says_what_it_found_and_the_server_ends_at_a_signal() {
     assert_eq!(begun.expect("a counter").value, prometheus_parse::Value::Counter(2.0));
 }
 
+#[test]
+fn a_server_that_grants_too_slow_a_rate_is_not_probed() {
+    let (server, address) = serve(&["--listen", "127.0.0.1:0", "--rate", "500 kbit/s"]);
+    let output = packetscale(&["live", "probe", &address]);
+    end(server, Signal::SIGTERM);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    let expected = "the fastest stream that --rate and the server allow has 500 kbit/s; expected at least 600 kbit/s";
+    assert_eq!((output.status.code(), said.contains(expected)), (Some(3), true), "{said}");
+}
+
 /// Ends a server as Ctrl-C would, or at once.
 fn end(mut server: Child, signal: Signal) {
     kill(Pid::from_raw(server.id() as i32), signal).expect("sent");
@@ -315,7 +325,7 @@ fn what_cannot_be_done_is_said() {
     let absent = folder.path().join("absent").to_str().expect("text").to_string();
     refused(&["live", "serve", "--listen", "0.0.0.0:0"], 2, "give --key FILE, or --open");
     refused(&["live", "serve", "--key", &absent], 2, &format!("{absent}: cannot be read"));
-    refused(&["live", "send", "Cargo.toml", "127.0.0.1:9"], 2, "nothing is encrypted");
+    refused(&["live", "send", "Cargo.toml", "127.0.0.1:9"], 2, "transfers are not encrypted");
     refused(&["live", "send", &absent, "127.0.0.1:9", "--clear"], 2, &format!("{absent}: cannot be read"));
     refused(
         &["live", "send", "Cargo.toml", "127.0.0.1:9", "--clear"],
@@ -324,5 +334,6 @@ fn what_cannot_be_done_is_said() {
     );
     refused(&["live", "receive", &absent], 2, &format!("{absent}: No such"));
     refused(&["live", "receive", ".", "--listen", "0.0.0.0:0"], 2, "give --key FILE, or --open");
+    refused(&["live", "serve", "--rate", "0 Mbit/s"], 2, "found \"0 Mbit/s\"; expected more than 0");
     refused(&["live", "probe", "no such host"], 2, "HOST: found \"no such host\"");
 }

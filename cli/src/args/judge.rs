@@ -1,6 +1,6 @@
 //! The arguments of `packetscale judge`.
 
-use crate::args::Output;
+use crate::args::{Making, Output, quantity};
 use clap::builder::PossibleValuesParser;
 use packetscale_models::units::Span;
 use std::path::PathBuf;
@@ -30,13 +30,7 @@ pub struct Evaluate {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub output: Output,
-    /// Print one JSON object on standard output, nothing else
-    #[arg(long)]
-    pub json: bool,
-    /// Number of parallel runs; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
+    pub making: Making,
 }
 
 #[derive(clap::Args)]
@@ -55,13 +49,7 @@ pub struct Matrix {
     #[arg(long, value_name = "DIR", default_value = "out/matrix")]
     pub out: PathBuf,
     #[command(flatten)]
-    pub output: Output,
-    /// Print one JSON object on standard output, nothing else
-    #[arg(long)]
-    pub json: bool,
-    /// Number of parallel runs; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
+    pub making: Making,
 }
 
 #[derive(clap::Args)]
@@ -75,7 +63,7 @@ pub struct Attack {
     #[arg(long, default_value = "share", value_parser = PossibleValuesParser::new(studies::attack::Figure::ALL.map(studies::attack::Figure::name)))]
     pub figure: String,
     /// Total time, as in "10 min"; a quarter of it simplifies findings [default: 10 min]
-    #[arg(long, value_name = "TIME", conflicts_with = "evaluations")]
+    #[arg(long, value_name = "TIME", conflicts_with = "evaluations", value_parser = quantity::positive::<Span>)]
     pub budget: Option<Span>,
     /// Number of paths to judge, in place of --budget: the same number and seed find the same
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
@@ -89,6 +77,8 @@ pub struct Attack {
     /// Folder for the findings [default: out/attack/ and the names of controller, figure and reference]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: Output,
     /// Print one JSON object on standard output, nothing else
     #[arg(long)]
     pub json: bool,

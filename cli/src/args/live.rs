@@ -56,10 +56,10 @@ pub struct Probe {
     #[arg(long, value_name = "FILE")]
     pub key: Option<PathBuf>,
     /// Maximum to send, all streams together
-    #[arg(long, value_name = "SIZE", default_value_t = Question::BUDGET)]
+    #[arg(long, value_name = "SIZE", default_value_t = Question::BUDGET, value_parser = quantity::positive::<Bytes>)]
     pub bytes: Bytes,
     /// Rate of the fastest stream
-    #[arg(long, value_name = "RATE", default_value_t = Question::FASTEST)]
+    #[arg(long, value_name = "RATE", default_value_t = Question::FASTEST, value_parser = quantity::positive::<Rate>)]
     pub rate: Rate,
     /// Largest IP packet
     #[arg(long, value_name = "SIZE", default_value = PACKET, value_parser = quantity::packet)]
@@ -98,16 +98,16 @@ pub struct Serve {
     #[command(flatten)]
     pub listening: Listening,
     /// Maximum rate of one client
-    #[arg(long, value_name = "RATE", default_value_t = Rate::from_bps(LIMITS.grant.rate_bps))]
+    #[arg(long, value_name = "RATE", default_value_t = Rate::from_bps(LIMITS.grant.rate_bps), value_parser = quantity::positive::<Rate>)]
     pub rate: Rate,
     /// Maximum rate granted to all clients together
-    #[arg(long, value_name = "RATE", default_value_t = Rate::from_bps(LIMITS.all_bps))]
+    #[arg(long, value_name = "RATE", default_value_t = Rate::from_bps(LIMITS.all_bps), value_parser = quantity::positive::<Rate>)]
     pub total_rate: Rate,
     /// Maximum data of one client's session
-    #[arg(long, value_name = "SIZE", default_value_t = Bytes::new(LIMITS.grant.bytes))]
+    #[arg(long, value_name = "SIZE", default_value_t = Bytes::new(LIMITS.grant.bytes), value_parser = quantity::positive::<Bytes>)]
     pub bytes: Bytes,
     /// Maximum duration of a session
-    #[arg(long, value_name = "TIME", default_value_t = Span::from_millis(LIMITS.grant.duration_ms as u64))]
+    #[arg(long, value_name = "TIME", default_value_t = Span::from_millis(LIMITS.grant.duration_ms as u64), value_parser = quantity::positive::<Span>)]
     pub duration: Span,
     /// Maximum number of clients at a time
     #[arg(long, value_name = "N", default_value_t = LIMITS.clients, value_parser = clap::value_parser!(u32).range(1..=1024))]
@@ -158,13 +158,13 @@ pub struct Receive {
     #[command(flatten)]
     pub output: Output,
     /// Maximum rate of all clients together
-    #[arg(long, value_name = "RATE", default_value_t = RECEIVE_RATE)]
+    #[arg(long, value_name = "RATE", default_value_t = RECEIVE_RATE, value_parser = quantity::positive::<Rate>)]
     pub rate: Rate,
     /// Maximum data of one client's session
-    #[arg(long, value_name = "SIZE", default_value_t = RECEIVE_BYTES)]
+    #[arg(long, value_name = "SIZE", default_value_t = RECEIVE_BYTES, value_parser = quantity::positive::<Bytes>)]
     pub bytes: Bytes,
     /// Maximum duration of a session
-    #[arg(long, value_name = "TIME", default_value_t = RECEIVE_DURATION)]
+    #[arg(long, value_name = "TIME", default_value_t = RECEIVE_DURATION, value_parser = quantity::positive::<Span>)]
     pub duration: Span,
     /// Maximum number of clients at a time; each may take 17 MB of memory, and is granted its share of the rate
     #[arg(long, value_name = "N", default_value_t = RECEIVE_CLIENTS, value_parser = clap::value_parser!(u32).range(1..=1024))]

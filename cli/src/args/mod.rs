@@ -14,9 +14,11 @@ pub mod sweep;
 pub mod tcp;
 pub mod theory;
 
-use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use harness::runner::Host;
+use std::ffi::OsStr;
 use std::path::PathBuf;
 
 /// Control network traffic at the scale of single packets: experiments from scenario files
@@ -34,20 +36,70 @@ machine cannot do it, 130 ended by Ctrl-C or SIGTERM. NO_COLOR turns colours off
 pub fn command(hosts: &[&dyn Host]) -> clap::Command {
     // Names in results that are other words on the command line go in 0.3.
     let value = |host: &&dyn Host| PossibleValue::new(host.word()).alias(host.name()).help(host.summary());
-    let known: Vec<PossibleValue> = hosts.iter().map(value).collect();
-    let of_hosts = |on: clap::Arg| on.value_parser(PossibleValuesParser::new(known.clone()));
-    let on = |one: clap::Command| {
+    let all: Vec<PossibleValue> = hosts.iter().map(value).collect();
+    // Runs over a real path need its far end, which only `run` can name.
+    let without_path: Vec<PossibleValue> = hosts.iter().filter(|host| host.word() != OVER_A_PATH).map(value).collect();
+    let first = hosts.first().map_or("", |host| host.word());
+    let on = |one: clap::Command, known: &[PossibleValue]| {
+        let known = HostParser(PossibleValuesParser::new(known.to_vec()));
         one.mut_arg("on", |on| {
             let help = on.get_help().cloned().unwrap_or_default();
-            let first = hosts.first().map_or("", |host| host.word());
-            of_hosts(on).help(format!("{help} [default: {first}]"))
+            on.value_parser(known).help(format!("{help} [default: {first}]"))
         })
     };
-    let attack = |one: clap::Command| one.mut_arg("on", of_hosts);
+    let sweeps = |one: clap::Command| on(one, &without_path);
+    let attack = |one: clap::Command| {
+        one.mut_arg("on", |on| on.value_parser(HostParser(PossibleValuesParser::new(without_path.clone()))))
+    };
     Arguments::command()
-        .mut_subcommand("run", on)
-        .mut_subcommand("sweep", |sweep| sweep.mut_subcommand("plan", on).mut_subcommand("submit", on))
+        .mut_subcommand("run", |run| on(run, &all))
+        .mut_subcommand("sweep", |sweep| sweep.mut_subcommand("plan", sweeps).mut_subcommand("submit", sweeps))
         .mut_subcommand("judge", |judge| judge.mut_subcommand("attack", attack))
+        .mut_subcommand("theory", |theory| theory.mut_subcommands(|question| question.mut_args(with_sign)))
+}
+
+/// Takes `-20 ms` as a wrong value of this argument, not as another argument.
+fn with_sign(argument: clap::Arg) -> clap::Arg {
+    let takes_value = argument.get_action().takes_values();
+    argument.allow_hyphen_values(takes_value)
+}
+
+/// The host of runs over the path to a server.
+const OVER_A_PATH: &str = "live";
+
+/// Reads the word of a host; of a kernel that is not here it says how to get it.
+#[derive(Clone)]
+struct HostParser(PossibleValuesParser);
+
+impl TypedValueParser for HostParser {
+    type Value = String;
+
+    fn parse_ref(
+        &self,
+        command: &clap::Command,
+        argument: Option<&clap::Arg>,
+        value: &OsStr,
+    ) -> Result<String, clap::Error> {
+        let refused = match self.0.parse_ref(command, argument, value) {
+            Err(refused) => refused,
+            parsed => return parsed,
+        };
+        let version = value.to_str().and_then(|word| word.strip_prefix("linux-"));
+        let version = version.filter(|version| version.split('.').all(|part| part.parse::<u16>().is_ok()));
+        Err(match version.filter(|_| cfg!(feature = "kernel")) {
+            Some(version) => clap::Error::raw(
+                ErrorKind::InvalidValue,
+                format!(
+                    "--on: found linux-{version}, which is not here; expected a host, or first `packetscale fetch kernel {version}`\n"
+                ),
+            ),
+            None => refused,
+        })
+    }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        self.0.possible_values()
+    }
 }
 
 #[derive(Subcommand)]
@@ -132,6 +184,19 @@ pub struct Output {
     pub replace: bool,
 }
 
+/// How runs are made, and what is printed of them.
+#[derive(clap::Args)]
+pub struct Making {
+    #[command(flatten)]
+    pub output: Output,
+    /// Print one JSON object on standard output, nothing else
+    #[arg(long)]
+    pub json: bool,
+    /// Number of parallel runs; results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}
+
 #[derive(clap::Args)]
 pub struct Report {
     /// Output folders of `packetscale run`
@@ -140,6 +205,8 @@ pub struct Report {
     /// The page (.html), or a folder for it [default: DIR/report.html for one folder, out/report.html for several]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: Output,
 }
 
 /// What can be fetched.

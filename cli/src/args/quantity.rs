@@ -30,6 +30,12 @@ pub fn interval(text: &str) -> Result<Span, String> {
     }
 }
 
+/// A quantity above zero.
+pub fn positive<T: FromStr<Err = ParseError> + Default + PartialEq>(text: &str) -> Result<T, String> {
+    let value: T = text.parse().map_err(|error: ParseError| error.to_string())?;
+    if value == T::default() { Err(format!("found \"{text}\"; expected more than 0")) } else { Ok(value) }
+}
+
 /// The size of an IP packet, in bytes; a plain number counts bytes.
 pub fn packet(text: &str) -> Result<u16, String> {
     const SIZES: RangeInclusive<u16> = 1280..=9000;
@@ -58,5 +64,7 @@ mod tests {
         assert_eq!(packet("1279 B"), Err("found \"1279 B\"; expected 1280 B to 9000 B".to_string()));
         assert!(packet("9 kB").is_ok() && packet("70 kB").is_err());
         assert!(interval("500 ms").is_err() && interval("1 h").is_ok());
+        assert_eq!(positive::<Bytes>("0 B"), Err("found \"0 B\"; expected more than 0".to_string()));
+        assert_eq!(positive::<Span>("1 ps"), Ok(Span::from_picos(1)));
     }
 }

@@ -1,6 +1,6 @@
 //! The arguments of `packetscale reproduce`.
 
-use crate::args::Output;
+use crate::args::Making;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -32,11 +32,5 @@ pub struct Reproduce {
     #[arg(long, value_name = "DIR", default_value = "out/papers")]
     pub out: PathBuf,
     #[command(flatten)]
-    pub output: Output,
-    /// Print one JSON object on standard output, nothing else
-    #[arg(long)]
-    pub json: bool,
-    /// Number of parallel runs; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
+    pub making: Making,
 }

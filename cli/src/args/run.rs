@@ -1,6 +1,6 @@
 //! The arguments of `packetscale run`.
 
-use crate::args::Output;
+use crate::args::Making;
 use std::path::PathBuf;
 
 /// Which time passes in the runs of a real kernel.
@@ -43,20 +43,14 @@ pub struct Run {
     /// Change a key of the scenario, as in path.rate="10 Gbit/s" or flow.0.count=4
     #[arg(long, value_name = "KEY=VALUE")]
     pub set: Vec<String>,
-    /// Number of parallel runs; results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
-    /// Print one JSON object on standard output, nothing else
-    #[arg(long)]
-    pub json: bool,
+    #[command(flatten)]
+    pub making: Making,
     /// Print the resolved scenario; run nothing
     #[arg(long)]
     pub print: bool,
     /// Write no report
     #[arg(long)]
     pub no_page: bool,
-    #[command(flatten)]
-    pub output: Output,
     /// Also write every packet that leaves the measured link to this file, for traffic of kind "trace". Needs a plan of one
     /// run
     #[arg(long, value_name = "FILE")]

@@ -1,6 +1,6 @@
 //! The arguments of `packetscale sweep`.
 
-use crate::args::Output;
+use crate::args::{Output, quantity};
 use clap::ValueEnum;
 use packetscale_models::units::Span;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub struct Division {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
     pub shards: Option<u32>,
     /// Target duration of one shard, as in "20 min"
-    #[arg(long, value_name = "TIME", conflicts_with = "shards")]
+    #[arg(long, value_name = "TIME", conflicts_with = "shards", value_parser = quantity::positive::<Span>)]
     pub per_shard: Option<Span>,
 }
 
@@ -74,6 +74,8 @@ pub struct Submit {
     /// Folder for the results [default: out/ and the scenario's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    #[command(flatten)]
+    pub output: Output,
     /// Print the job's script and the command that starts it; start nothing
     #[arg(long)]
     pub dry_run: bool,

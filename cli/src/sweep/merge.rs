@@ -53,6 +53,9 @@ fn files(folder: &Path) -> BTreeSet<PathBuf> {
 
 /// What is missing, and the commands that make it.
 fn missing(error: Error, head: &Head, host: &dyn Host, folder: &Path) -> Failure {
+    if let Error::Occupied { .. } = &error {
+        return Failure::Input(format!("{error}; replace it with --replace"));
+    }
     let Error::Missing { shards, .. } = &error else { return error.into() };
     let run = command("packetscale", &head.file, host.word(), &head.changes, folder);
     let named: String = shards.iter().take(MOST_NAMED).map(|shard| format!("\n  {run} --shard {shard}")).collect();

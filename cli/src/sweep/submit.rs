@@ -69,7 +69,10 @@ impl Job {
         if let Some(cache) = &asked.cache {
             run.push_str(&format!(" --cache {}", quoted([plain(&absolute(cache)?)?])));
         }
-        let merge = quoted([program, "sweep", "merge", plain(folder)?]);
+        let mut merge = quoted([program, "sweep", "merge", plain(folder)?]);
+        if asked.output.replace {
+            [&mut run, &mut merge].into_iter().for_each(|command| command.push_str(" --replace"));
+        }
         let (template, sign) = match asked.engine {
             Engine::Slurm => (include_str!("../../assets/submit/slurm.sh"), "#SBATCH"),
             Engine::Hyperqueue => (include_str!("../../assets/submit/hyperqueue.sh"), "#HQ"),
@@ -156,8 +159,10 @@ impl Job {
             Engine::Here => {
                 let mut child = begun(&self.words(), Stdio::inherit())?;
                 let status = child.wait().map_err(|error| Failure::Machine(error.to_string()))?;
-                // What is wrong has been said.
-                if status.code() == Some(1) { Err(Failure::Missed) } else { ended(&self.words(), status) }
+                match status.code() {
+                    Some(code @ 1..=3) => Err(Failure::Reported(code as u8)),
+                    _ => ended(&self.words(), status),
+                }
             }
         }
     }

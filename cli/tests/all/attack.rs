@@ -34,13 +34,18 @@ fn a_search_prints_one_object_and_writes_the_same() {
 }
 
 #[test]
-fn what_another_search_found_is_not_replaced_without_a_word() {
+fn findings_of_another_search_are_replaced_only_if_asked() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let said = |evaluations: &str| text(&attack(folder.path(), &["vegas", "--evaluations", evaluations]).stderr);
-    let word = "out/attack/vegas-share-cubic: replaces what another search found";
-    assert!(!said("6").contains(word));
-    assert!(!said("6").contains(word), "the same search finds the same");
-    assert!(said("7").contains(word));
+    let code =
+        |arguments: &[&str]| attack(folder.path(), &[&["vegas", "--evaluations"], arguments].concat()).status.code();
+    assert_eq!(code(&["6"]), Some(0));
+    assert_eq!(code(&["6"]), Some(0), "the same search finds the same");
+    let refused = attack(folder.path(), &["vegas", "--evaluations", "7"]);
+    assert_eq!(refused.status.code(), Some(2));
+    let expected = "out/attack/vegas-share-cubic: found what another search wrote; name another folder with --out, or replace \
+                    it with --replace\n";
+    assert_eq!(text(&refused.stderr), expected);
+    assert_eq!(code(&["7", "--replace"]), Some(0));
 }
 
 #[test]

@@ -248,8 +248,7 @@ fn an_output_folder_that_cannot_be_written_ends_with_two_and_one_message() {
     let folder = folder(SCENARIO);
     let output = packetscale(folder.path(), &["run", "small.toml", "--out", "small.toml/inside"]);
     assert_eq!(output.status.code(), Some(2));
-    let message =
-        "small.toml/inside: cannot be written: Not a directory (os error 20); name another folder with --out\n";
+    let message = "small.toml/inside: cannot be written: Not a directory (os error 20)\n";
     assert_eq!(stderr(&output), message);
 }
 
@@ -461,6 +460,7 @@ fn a_file_beside_the_results_replaces_nothing_without_a_word() {
         };
         refused("mine", "which is there; expected a new name, or --replace");
         refused("/dev/null", "which is something else; expected a new name");
+        refused("out/small/runs.csv", "a file of the results; expected a name of its own");
         refused("none/there", "in a folder that is not there; expected a name in one that is");
         let slash = packetscale(folder.path(), &["run", "small.toml", option, "mine/", "--replace"]);
         assert_eq!(slash.status.code(), Some(2), "{}", stderr(&slash));

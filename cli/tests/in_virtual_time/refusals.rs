@@ -90,6 +90,13 @@ fn a_kernel_that_is_no_file_is_refused_and_so_is_one_for_another_clock() {
     assert!(!Path::new("nowhere").exists());
 }
 
+#[test]
+fn a_kernel_that_is_not_here_is_refused_with_the_command_that_fetches_it() {
+    let (code, message) = said(SMALL, &["--on", "linux-7.3"]);
+    let expected = "--on: found linux-7.3, which is not here; expected a host, or first `packetscale fetch kernel 7.3`";
+    assert!(code == Some(2) && message.contains(expected), "{message}");
+}
+
 /// As 0.2 said it: what is resolved and refused is the same, with a line that says the new words.
 #[test]
 fn a_virtual_clock_on_the_kernel_is_linux_6_12() {

@@ -46,4 +46,4 @@ pub use statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, deviation, gro
 pub use swept::{SweptKey, rate_or_time, swept};
 pub use table::{colours_wanted, to_table};
 pub use ways::{Way, link_names};
-pub use write::{FILES, MANIFEST, PAGE, SHOWN, csv, remove_partial, write, write_file};
+pub use write::{FILES, MANIFEST, PAGE, SHOWN, csv, is_of_results, remove_partial, write, write_file};

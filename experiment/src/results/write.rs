@@ -28,6 +28,13 @@ const PARTIAL: &str = ".partial";
 /// Files that results always have beside [`MANIFEST`].
 pub const FILES: [&str; 3] = ["runs.csv", RUNS, DICTIONARY];
 
+/// Whether results have a file of this name.
+pub fn is_of_results(name: &str) -> bool {
+    let of_a_table = |name: &str| figures::tables().iter().any(|(table, _)| *table == name);
+    let table = name.strip_suffix(".csv").or_else(|| name.strip_suffix(".parquet"));
+    [MANIFEST, PAGE].contains(&name) || FILES.contains(&name) || table.is_some_and(of_a_table)
+}
+
 /// Writes all files of the results into `folder`, which must exist: `runs`, `timing`, `flows`, `shares`,
 /// `traffic`, `windows` and `series` as CSV and as Parquet, `runs.ndjson`, `manifest.json`, `dictionary.csv`.
 ///

@@ -197,6 +197,13 @@ fn results_of_another_scenario_are_lost_only_where_that_is_asked_for() {
     assert_eq!(fs::read(out.join("manifest.json")).expect("the manifest"), before);
     let said = format!("{shown}: replaces results of small.toml");
     assert_eq!(record_as(&all, &scenario, &out, "other.toml", true), (Ok(4), said));
+    let manifest = fs::read_to_string(out.join("manifest.json")).expect("the manifest");
+    let elsewhere = manifest.replace("\"host\": {\n    \"name\": \"\"", "\"host\": {\n    \"name\": \"kernel\"");
+    assert_ne!(elsewhere, manifest);
+    fs::write(out.join("manifest.json"), elsewhere).expect("written");
+    let refused =
+        format!("{shown}: found results of other.toml with --on kernel; expected an empty folder, or one of this plan");
+    assert_eq!(record_as(&all, &scenario, &out, "other.toml", false), (Err(refused), String::new()));
 }
 
 #[test]

@@ -42,6 +42,9 @@ pub enum ProbeError {
         /// When to try again.
         retry_ms: u32,
     },
+    /// Streams of this rate would last too long.
+    #[error("the fastest stream that --rate and the server allow has {0}; expected at least {SLOWEST}", SLOWEST = search::SLOWEST)]
+    TooSlow(Rate),
     /// The server ended the session.
     #[error("the server ended the session: {0}")]
     Ended(&'static str),
@@ -132,6 +135,9 @@ pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan) ->
     let mut size = client.grant.size.max((HEADER + seal::TRAILER) as u16);
     // The grant counts payloads.
     let fastest = Rate::from_bps(question.fastest.bps().min(client.grant.rate_bps));
+    if fastest < search::SLOWEST {
+        return Err(ProbeError::TooSlow(fastest));
+    }
     let mut search = Search::new(Bytes::new((size + overhead).into()), fastest, question.budget)
         .map_err(|error| ProbeError::System(error.to_string()))?;
     let (mut next, mut kept, mut sources, mut learnt) = (search.first(), Vec::new(), None, Learnt::default());

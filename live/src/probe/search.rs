@@ -151,7 +151,7 @@ const MIDDLE: u32 = 3;
 /// How often the proof moves on to the next rates.
 const MOVES: u32 = 3;
 /// The slowest stream's lowest rate: 64 packets of 1500 bytes take less than 2 s.
-const SLOWEST: Rate = Rate::from_bps(600_000);
+pub(super) const SLOWEST: Rate = Rate::from_bps(600_000);
 /// A stream that arrives slower than this part of its lowest rate was too fast at each.
 const CRUSHED: Ratio = Ratio::of(95, 100);
 /// The rate of the first stream.

@@ -121,10 +121,11 @@ impl<'a> Judge<'a> {
     }
 
     fn in_words_of_the_command(&self, error: &experiment::scenario::ScenarioError) -> String {
-        let controller = error.of_controller(0).map(|mistake| format!("attack {}: {mistake}", self.controllers[0]));
+        let controller =
+            error.of_controller(0).map(|mistake| format!("judge attack {}: {mistake}", self.controllers[0]));
         let against = (error.key.starts_with("compare")).then(|| {
             let name = self.controllers.last().map_or("", String::as_str);
-            format!("attack --against {name}: found {}; expected {}", error.found, error.expected)
+            format!("judge attack --against {name}: found {}; expected {}", error.found, error.expected)
         });
         controller.or(against).unwrap_or_else(|| error.to_string())
     }

@@ -214,6 +214,13 @@ impl Asked<'_> {
         Ok((searched, each))
     }
 
+    /// Whether what lies in this folder was found by another search than this one.
+    pub fn is_of_another(&self, folder: &Path) -> bool {
+        let Ok(text) = std::fs::read_to_string(folder.join(FILE)) else { return false };
+        let there: Option<serde_json::Value> = serde_json::from_str(&text).ok();
+        there.is_none_or(|there| there["attack"]["command"] != self.command())
+    }
+
     fn command(&self) -> String {
         let quoted = |word: &str| {
             let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "-._/".contains(c));
@@ -234,6 +241,9 @@ impl Asked<'_> {
         )
     }
 }
+
+/// The file with all that a search found.
+const FILE: &str = "attack.json";
 
 /// How `--against` names what others leave of the path.
 pub const BOUND: &str = "bound";
@@ -271,7 +281,7 @@ fn settle(judge: &Judge<'_>, worst: &Worst, ends: &dyn Fn() -> bool) -> Result<O
 
 /// The scenarios of an earlier search of the same figure in this folder, which `attack.json` names.
 fn earlier(folder: &Path, figure: &str) -> Vec<String> {
-    let text = std::fs::read_to_string(folder.join("attack.json")).unwrap_or_default();
+    let text = std::fs::read_to_string(folder.join(FILE)).unwrap_or_default();
     let read: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
     let findings = read["attack"]["findings"].as_array().filter(|_| read["attack"]["figure"] == figure);
     let names = findings.into_iter().flatten().filter_map(|finding| finding["name"].as_str());
@@ -281,7 +291,7 @@ fn earlier(folder: &Path, figure: &str) -> Vec<String> {
 fn write(attack: &Attack, folder: &Path) -> std::io::Result<()> {
     let earlier = earlier(folder, attack.figure);
     let json = serde_json::json!({ "schema": experiment::results::SCHEMA, "attack": attack });
-    experiment::results::write_file(folder, "attack.json", |file| file.write_all(json.to_string().as_bytes()))?;
+    experiment::results::write_file(folder, FILE, |file| file.write_all(json.to_string().as_bytes()))?;
     for finding in &attack.findings {
         let name = format!("{}.toml", finding.name);
         experiment::results::write_file(folder, &name, |file| file.write_all(finding.scenario.as_bytes()))?;

@@ -89,7 +89,7 @@ impl Question {
 
 /// A mistake in what was asked for is told in the words of the question, not of the scenario that it was put into.
 fn refused(controller: &str, error: &ScenarioError) -> String {
-    error.of_controller(0).map_or(error.to_string(), |mistake| format!("evaluate {controller}: {mistake}"))
+    error.of_controller(0).map_or(error.to_string(), |mistake| format!("judge evaluate {controller}: {mistake}"))
 }
 
 #[cfg(test)]
@@ -119,13 +119,13 @@ mod tests {
         let unknown = refusal("venno");
         assert!(
             unknown.starts_with(
-                "evaluate venno: found the unknown controller \"venno\", perhaps \"veno\"; expected one of \"newreno\""
+                "judge evaluate venno: found the unknown controller \"venno\", perhaps \"veno\"; expected one of \"newreno\""
             ),
             "{unknown}"
         );
         let setting = refusal("{ kind = \"rapid\", foo = 1 }");
         assert!(
-            setting.starts_with("evaluate { kind = \"rapid\", foo = 1 }: foo: found an unknown setting of rapid"),
+            setting.starts_with("judge evaluate { kind = \"rapid\", foo = 1 }: foo: found an unknown setting of rapid"),
             "{setting}"
         );
     }

@@ -50,7 +50,7 @@ impl Setting {
             changes.extend(self.quick.iter().cloned());
         }
         Scenario::parse(&self.scenario, Path::new(&format!("{}.toml", self.name)), &changes).map_err(|error| {
-            let of = |(flow, controller)| Some(format!("matrix {controller}: {}", error.of_controller(flow)?));
+            let of = |(flow, controller)| Some(format!("judge matrix {controller}: {}", error.of_controller(flow)?));
             let asked = [(0, first), (1, second)].into_iter().find_map(of);
             Refusal::Input(asked.unwrap_or_else(|| error.to_string()))
         })
@@ -69,7 +69,9 @@ mod tests {
             Ok(_) => panic!("{first} and {second} were taken"),
         };
         let tau = "{kind = \"rapid\", tau = \"x\"}";
-        assert!(refusal("venno", "cubic").starts_with("matrix venno: found the unknown controller \"venno\""));
-        assert!(refusal("cubic", tau).starts_with(&format!("matrix {tau}: tau: found a setting of rapid-thesis")));
+        assert!(refusal("venno", "cubic").starts_with("judge matrix venno: found the unknown controller \"venno\""));
+        assert!(
+            refusal("cubic", tau).starts_with(&format!("judge matrix {tau}: tau: found a setting of rapid-thesis"))
+        );
     }
 }
