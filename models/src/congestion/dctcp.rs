@@ -119,17 +119,11 @@ impl Extras for Dctcp {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::units::{Bytes, Span, Time};
+    use crate::congestion::testing::{self, setup};
+    use crate::units::{Span, Time};
 
     fn dctcp(window: u32) -> Dctcp {
-        let setup = Setup {
-            now: Time::ZERO,
-            packet: Bytes::new(1500),
-            handshake_rtt: Span::from_micros(100),
-            initial_window: window,
-            seed: 1,
-        };
-        Dctcp::build(&setup, &Settings::new()).expect("defaults are valid")
+        Dctcp::build(&setup(1500, Span::from_micros(100), window), &Settings::new()).expect("defaults are valid")
     }
 
     /// `delivered` packets up to `unacked`, of which some were marked.
@@ -139,20 +133,10 @@ mod tests {
             dctcp.on_mark(&Marked { now, congestion: marked, burstiness: 0, answer, srtt });
         }
         dctcp.on_ack(&AckSample {
-            now,
-            delivered,
-            cumulative: delivered,
-            prior_in_flight: 10,
-            in_flight: 10,
-            rtt: None,
-            srtt,
-            min_rtt: srtt,
             next_unacked: unacked,
             next_unsent: unacked + 100,
             window_limited: false,
-            in_recovery: false,
-            arrivals: &[],
-            rate: None,
+            ..testing::ack(now, delivered, srtt)
         });
     }
 

@@ -202,6 +202,7 @@ impl Law for Fast {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::testing::setup;
     use crate::congestion::window_based::driver::Driver;
     use crate::settings::Setting;
     use alloc::string::ToString;
@@ -332,9 +333,7 @@ mod tests {
     fn only_stamps_ask_for_arrivals_and_other_words_are_refused() {
         let asks = |delay| Driver::<Fast>::with(10, BASE, &settings(delay)).law().needs_arrivals();
         assert_eq!(["fine", "coarse", "stamps"].map(asks), [false, false, true]);
-        let setup =
-            Setup { now: Time::ZERO, packet: Bytes::new(1000), handshake_rtt: BASE, initial_window: 10, seed: 1 };
-        let refused = Fast::new(&setup, &settings("exact")).map(|_| ());
+        let refused = Fast::new(&setup(1000, BASE, 10), &settings("exact")).map(|_| ());
         assert!(matches!(refused, Err(SettingError::Invalid { name: "delay", .. })), "{refused:?}");
     }
 }

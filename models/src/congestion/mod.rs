@@ -9,6 +9,8 @@ mod contract;
 mod extremes;
 mod registry;
 mod rounds;
+#[cfg(test)]
+mod testing;
 mod window;
 mod window_based;
 

@@ -172,58 +172,30 @@ impl Extras for NewReno {}
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::testing::{self, setup};
     use crate::settings::Setting;
-    use crate::units::{Bytes, Span};
+    use crate::units::Span;
+
+    const RTT: Span = Span::from_millis(100);
 
     fn newreno(window: u32) -> NewReno {
         NewReno { window: Window::new(window), ..with(&Settings::new()) }
     }
 
     fn with(settings: &Settings) -> NewReno {
-        let setup = Setup {
-            now: Time::ZERO,
-            packet: Bytes::new(1000),
-            handshake_rtt: Span::from_millis(100),
-            initial_window: 10,
-            seed: 1,
-        };
-        NewReno::build(&setup, settings).expect("valid settings")
+        NewReno::build(&setup(1000, RTT, 10), settings).expect("valid settings")
     }
 
     fn ack(cumulative: u32) -> AckSample<'static> {
-        AckSample {
-            now: Time::ZERO,
-            delivered: cumulative,
-            cumulative,
-            prior_in_flight: 10,
-            in_flight: 10,
-            rtt: None,
-            srtt: Span::from_millis(100),
-            min_rtt: Span::from_millis(100),
-            next_unacked: 0,
-            next_unsent: 0,
-            window_limited: true,
-            in_recovery: false,
-            arrivals: &[],
-            rate: None,
-        }
+        testing::ack(Time::ZERO, cumulative, RTT)
     }
 
     fn loss() -> Loss<'static> {
-        let srtt = Span::from_millis(100);
-        Loss {
-            now: Time::ZERO,
-            transmissions: &[],
-            flights: &[],
-            lost: 1,
-            enters_recovery: true,
-            prior_in_flight: 10,
-            srtt,
-        }
+        testing::loss(Time::ZERO, RTT)
     }
 
     fn mark() -> Marked {
-        Marked { now: Time::ZERO, congestion: 1, burstiness: 0, answer: true, srtt: Span::from_millis(100) }
+        Marked { now: Time::ZERO, congestion: 1, burstiness: 0, answer: true, srtt: RTT }
     }
 
     fn timeout(first: bool) -> Timeout {
@@ -356,10 +328,8 @@ mod tests {
 
     #[test]
     fn a_beta_of_one_is_refused() {
-        let setup =
-            Setup { now: Time::ZERO, packet: Bytes::new(1000), handshake_rtt: Span::ZERO, initial_window: 10, seed: 1 };
         let settings = Settings::from([("beta".into(), Setting::Ratio(Ratio::ONE))]);
-        let error = NewReno::build(&setup, &settings).expect_err("refused");
+        let error = NewReno::build(&setup(1000, RTT, 10), &settings).expect_err("refused");
         assert_eq!(error, SettingError::invalid("beta", "a number above 0 and below 1"));
     }
 }

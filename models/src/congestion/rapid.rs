@@ -234,6 +234,7 @@ impl<P: Steers> Probing for Rapid<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::testing;
     use crate::settings::Setting;
     use crate::units::{Span, Time};
     use alloc::string::ToString;
@@ -242,7 +243,7 @@ mod tests {
     const RTT: Span = Span::from_millis(30);
 
     fn setup() -> Setup {
-        Setup { now: Time::from_nanos(1000), packet: Bytes::new(1500), handshake_rtt: RTT, initial_window: 10, seed: 1 }
+        Setup { now: Time::from_nanos(1000), ..testing::setup(1500, RTT, 10) }
     }
 
     fn settings(list: &[(&str, Setting)]) -> Settings {
@@ -254,14 +255,7 @@ mod tests {
     }
 
     fn sent<P: Steers>(flow: &mut Rapid<P>, now: Time, transmission: u64) {
-        flow.on_sent(&Sent {
-            now,
-            transmission,
-            size: Bytes::new(1500),
-            in_flight: 1,
-            app_limited: false,
-            retransmission: false,
-        });
+        flow.on_sent(&Sent { transmission, ..testing::sent(now, 1500) });
     }
 
     /// Sends `packets` on schedule, each acknowledged `rtt` later with an arrival stamp.
@@ -273,20 +267,11 @@ mod tests {
                 let (due, arrival) = waiting.remove(0);
                 let kept = flow.keeps_departure().then(|| flow.decision().departure);
                 flow.on_ack(&AckSample {
-                    now: due,
-                    delivered: 1,
-                    cumulative: 1,
-                    prior_in_flight: 2,
-                    in_flight: 1,
-                    rtt: Some(RTT),
-                    srtt: RTT,
-                    min_rtt: RTT,
                     next_unacked: arrival.transmission + 1,
                     next_unsent: transmission,
                     window_limited: false,
-                    in_recovery: false,
                     arrivals: &[arrival],
-                    rate: None,
+                    ..testing::ack(due, 1, RTT)
                 });
                 assert!(kept.is_none_or(|departure| flow.decision().departure == departure));
             }
@@ -354,15 +339,6 @@ mod tests {
         assert!(trace.estimate.is_some());
         assert!(trace.gaps[1..].iter().all(|gap| gap.received == Some(gap.created)));
         assert!(flow.take_trace().is_none());
-    }
-
-    #[test]
-    fn a_first_timeout_halves_the_rate_and_a_later_one_does_not() {
-        let mut flow = build(&[]).expect("a flow");
-        let rate = flow.rate().expect("a rate").bps();
-        flow.on_timeout(&Timeout { now: setup().now, in_flight: 1, first: true });
-        flow.on_timeout(&Timeout { now: setup().now, in_flight: 1, first: false });
-        assert_eq!(flow.rate().expect("a rate").bps(), rate / 2);
     }
 
     #[test]

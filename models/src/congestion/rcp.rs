@@ -176,42 +176,21 @@ impl Extras for Rcp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::testing::{self, setup};
 
     const MS: fn(u64) -> Time = |ms| Time::from_nanos(ms * 1_000_000);
+    const RTT: Span = Span::from_millis(100);
 
     fn rcp() -> Rcp {
-        let setup = Setup {
-            now: Time::ZERO,
-            packet: Bytes::new(1000),
-            handshake_rtt: Span::from_millis(100),
-            initial_window: 10,
-            seed: 1,
-        };
-        Rcp::build(&setup, &Settings::new()).expect("there are no settings")
+        Rcp::build(&setup(1000, RTT, 10), &Settings::new()).expect("there are no settings")
     }
 
     fn sent(now: Time) -> Sent {
-        let size = Bytes::new(1000);
-        Sent { now, transmission: 0, size, in_flight: 1, app_limited: false, retransmission: false }
+        testing::sent(now, 1000)
     }
 
     fn ack(now: Time) -> AckSample<'static> {
-        AckSample {
-            now,
-            delivered: 1,
-            cumulative: 1,
-            prior_in_flight: 1,
-            in_flight: 0,
-            rtt: None,
-            srtt: Span::from_millis(100),
-            min_rtt: Span::from_millis(100),
-            next_unacked: 1,
-            next_unsent: 1,
-            window_limited: true,
-            in_recovery: false,
-            arrivals: &[],
-            rate: None,
-        }
+        AckSample { next_unacked: 1, next_unsent: 1, ..testing::ack(now, 1, RTT) }
     }
 
     #[test]
@@ -268,15 +247,7 @@ mod tests {
         let mut rcp = rcp();
         rcp.on_offer(MS(100), Rate::from_mbps(8));
         let before = rcp.decision();
-        rcp.on_loss(&Loss {
-            now: MS(200),
-            transmissions: &[],
-            flights: &[],
-            lost: 3,
-            enters_recovery: true,
-            prior_in_flight: 100,
-            srtt: Span::from_millis(100),
-        });
+        rcp.on_loss(&testing::loss(MS(200), RTT));
         assert_eq!(rcp.decision(), before);
         rcp.on_timeout(&Timeout { now: MS(500), in_flight: 100, first: true });
         assert_eq!(rcp.decision().window, 1);

@@ -1,7 +1,5 @@
-//! What holds for every controller of the registry, whatever its host tells it.
-//!
-//! A sequence of operations is played by a host that keeps its books: no more is acknowledged than was sent, numbers
-//! do not go back, time does not either. Within that anything goes, also what no path would do.
+//! What holds for every controller of the registry, whatever its host reports. The host keeps its books: no more is
+//! acknowledged than was sent, and neither numbers nor time go back.
 
 use packetscale_models::congestion::{
     AckSample, Controller, Decision, Loss, LossResponse, Marked, RateSample, Sent, Setup, Timeout, Undo, registry,

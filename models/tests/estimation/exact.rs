@@ -2,7 +2,7 @@
 
 use crate::path;
 
-use packetscale_models::estimation::{Abstain, Estimate, Method, Search, Verdict};
+use packetscale_models::estimation::{Abstain, Estimate, Method, Search, Stream, Verdict};
 use packetscale_models::units::Rate;
 use path::{Cross, Path, Receiver, Score};
 
@@ -57,17 +57,20 @@ fn a_chirp_that_rises_with_every_packet_needs_no_reading_between_levels() {
     let chirp = path::rising(6e9, 0.5, 64, 1, 9000);
     let method: Method = "multi-rate(reading=below, epsilon=10 ns)".parse().expect("a method");
     for available in [5.0e9, 5.5e9, 6e9, 6.5e9, 7e9] {
-        let cross = Cross::Fluid(1e10 - available);
-        let stream = Path { capacity_bps: 1e10, cross, receiver: Receiver::PerPacket }.carry(&chirp, 9000);
-        let found = method.estimate(stream).expect("an estimate").value.bps() as f64;
+        let found = method.estimate(carried(available, &chirp)).expect("an estimate").value.bps() as f64;
         assert!((found / available - 1.0).abs() < 0.01, "{available}: {found}");
     }
 }
 
+/// Carries a stream over 10 Gbit/s beside a fluid that leaves this.
+fn carried(available: f64, gaps_s: &[f64]) -> Stream {
+    let cross = Cross::Fluid(1e10 - available);
+    Path { capacity_bps: 1e10, cross, receiver: Receiver::PerPacket }.carry(gaps_s, 9000)
+}
+
 /// Returns the estimate from a stream of one rate on a path with 4 of 10 Gbit/s available.
 fn single(text: &str, bps: f64) -> Estimate {
-    let path = Path { capacity_bps: 1e10, cross: Cross::Fluid(6e9), receiver: Receiver::PerPacket };
-    let stream = path.carry(&vec![72_000.0 / bps; 100], 9000);
+    let stream = carried(4e9, &[72_000.0 / bps; 100]);
     let method: Method = text.parse().expect("a method");
     method.estimate(stream).unwrap_or_else(|reason| panic!("{bps}: {reason}"))
 }
@@ -99,13 +102,11 @@ fn the_receive_rate_of_a_stream_that_was_too_fast_is_its_share_of_a_fifo_queue()
 }
 
 /// Pathload on a path of 10 Gbit/s: fleets of streams of one rate, each read by `text`, until the search has ended.
-fn searched(text: &str, cross: Cross) -> Estimate {
+fn searched(text: &str, available: f64) -> Estimate {
     let method: Method = text.parse().expect("a method");
     let mut search = Search::new(Rate::from_gbps(1), Rate::from_gbps(12), Rate::from_mbps(100));
     while let Some(rate) = search.next_rate() {
-        let path = Path { capacity_bps: 1e10, cross, receiver: Receiver::PerPacket };
-        let stream = path.carry(&vec![72_000.0 / rate.bps() as f64; 100], 9000);
-        let verdict = match method.estimate(stream) {
+        let verdict = match method.estimate(carried(available, &[72_000.0 / rate.bps() as f64; 100])) {
             Ok(found) if found.high.is_some() => Verdict::Above,
             Ok(_) => Verdict::NotAbove,
             Err(Abstain::Ambiguous) => Verdict::Ambiguous,
@@ -120,7 +121,7 @@ fn searched(text: &str, cross: Cross) -> Estimate {
 fn pathloads_search_ends_around_the_available_bandwidth() {
     for available in [2e9, 4e9, 6.3e9, 9.9e9] {
         for text in ["pathload", "imr-average", "prc-mt"] {
-            let found = searched(text, Cross::Fluid(1e10 - available));
+            let found = searched(text, available);
             let (low, high) = (found.low.bps() as f64, found.high.expect("a bound").bps() as f64);
             // A stream barely above congests by less than its own rounding to picoseconds can show: 0.01 %.
             assert!(low <= available * 1.0001 && available <= high, "{text} at {available}: {found:?}");

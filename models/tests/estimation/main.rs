@@ -1,6 +1,4 @@
 //! Estimators on streams whose answer is known.
-//!
-//! One program has them all: each program of tests links all that is tested anew.
 
 mod batches;
 mod denoisers;

@@ -1,8 +1,6 @@
-//! The integer law against a floating-point reading of the same formulas.
-//!
-//! Both are told the same departures, arrivals and losses on a path whose available bandwidth, loss and noise are
-//! drawn at random. After each stream the rates must agree. Where a decision is too close to call in either
-//! arithmetic, the run ends there.
+//! The integer law against a floating-point reading of the same formulas, on paths drawn at random. Both are handed the same
+//! departures, arrivals and losses, and after each stream the rates must agree; where a decision is too close to call in
+//! either arithmetic, the run ends.
 
 use crate::reading::Reading;
 use packetscale_models::rapid::{Law, Params};

@@ -217,61 +217,43 @@ fn feedback_counts_once_and_only_for_what_was_sent() {
     assert_eq!(law.envelope().loss.q32(), 0);
 }
 
-#[test]
-fn streams_of_an_idle_application_do_not_move_the_rate() {
-    let mut law = law(Span::from_millis(30));
-    law.on_timeout();
-    let rate = law.rate();
+/// Sends packets `pause` apart at least, each of which arrives 15 ms later. Idle: the application had nothing to send.
+fn slowly(law: &mut Law, packets: u64, pause: Span, idle: bool) {
     let mut now = Time::ZERO;
-    for number in 0..200u64 {
-        now = now.max(law.departure()) + Span::from_millis(20);
-        law.on_sent(now, number, PACKET, true);
+    for number in 0..packets {
+        now = if idle { now.max(law.departure()) + pause } else { law.departure().max(now + pause) };
+        law.on_sent(now, number, PACKET, idle);
         law.on_arrival(now + Span::from_millis(30), number, now + Span::from_millis(15));
     }
-    assert_eq!(law.rate(), rate);
-    assert!(law.probe().streams > 5);
-    assert_eq!(law.probe().unusable, law.probe().streams);
 }
 
 #[test]
-fn an_interrupted_chirp_does_not_raise_the_rate() {
-    let mut law = law(Span::from_millis(30));
-    let rate = law.rate();
-    let mut now = Time::ZERO;
-    for number in 0..200u64 {
-        now = now.max(law.departure()) + Span::from_millis(20);
-        law.on_sent(now, number, PACKET, true);
-        law.on_arrival(now + Span::from_millis(30), number, now + Span::from_millis(15));
+fn streams_and_chirps_of_an_idle_application_do_not_move_the_rate() {
+    for timeout in [true, false] {
+        let mut law = law(Span::from_millis(30));
+        if timeout {
+            law.on_timeout();
+        }
+        let rate = law.rate();
+        slowly(&mut law, 200, Span::from_millis(20), true);
+        assert_eq!(law.rate(), rate, "after a timeout: {timeout}");
+        if timeout {
+            assert!(law.probe().streams > 5);
+            assert_eq!(law.probe().unusable, law.probe().streams);
+        }
     }
-    assert_eq!(law.rate(), rate);
 }
 
+/// The sender sends a packet each 2 ms at most: 6 Mbit/s.
 #[test]
 fn a_slow_sender_leaves_start_up_with_what_it_can_do() {
-    let mut law = law(Span::from_millis(30));
-    let slowest = Span::from_millis(2); // 6 Mbit/s is all this sender can do
-    let mut now = Time::ZERO;
-    for number in 0..3000u64 {
-        now = law.departure().max(now + slowest);
-        law.on_sent(now, number, PACKET, false);
-        law.on_arrival(now + Span::from_millis(30), number, now + Span::from_millis(15));
+    let (mut new, mut after_timeout) = (law(Span::from_millis(30)), law(Span::from_millis(30)));
+    after_timeout.on_timeout();
+    for law in [&mut new, &mut after_timeout] {
+        slowly(law, 3000, Span::from_millis(2), false);
+        assert!(law.rate().bps() < 8_000_000, "{}", law.rate());
     }
-    assert!(!law.probe().startup);
-    assert!((4_000_000..8_000_000).contains(&law.rate().bps()), "{}", law.rate());
-}
-
-#[test]
-fn a_sender_that_cannot_keep_up_does_not_run_away_with_the_rate() {
-    let mut law = law(Span::from_millis(30));
-    law.on_timeout();
-    let slowest = Span::from_millis(2); // 6 Mbit/s is all this sender can do
-    let mut now = Time::ZERO;
-    for number in 0..3000u64 {
-        now = law.departure().max(now + slowest);
-        law.on_sent(now, number, PACKET, false);
-        law.on_arrival(now + Span::from_millis(30), number, now + Span::from_millis(15));
-    }
-    assert!(law.rate().bps() < 8_000_000, "{}", law.rate());
+    assert!(!new.probe().startup && new.rate().bps() >= 4_000_000, "{}", new.rate());
 }
 
 #[test]

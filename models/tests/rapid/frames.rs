@@ -1,7 +1,6 @@
-//! A link that sends what waits as one frame, as Wi-Fi does (`coalescing.h`).
-//!
-//! At a steady rate of `x` of the link's a frame takes `overhead / (1 - x)`, and that is the pause between frames. So with 300 us and
-//! 150 Mbit/s frames take 0.6 ms at one half, and 1.2 ms at three quarters: a delay that grows, and no queue.
+//! A link that sends what waits as one frame, as Wi-Fi does (`coalescing.h`). At a steady rate of `x` of the link's a frame takes
+//! `overhead / (1 - x)`, the pause between frames. With 300 us and 150 Mbit/s frames take 0.6 ms at one half, and 1.2 ms at
+//! three quarters: a delay that grows, and no queue.
 
 use crate::told::PACKET;
 use packetscale_models::rapid::{Law, Params};

@@ -42,31 +42,19 @@ fn alone(rate: Rate, packet: u64, run_ms: u64, queue_packets: f64) {
 }
 
 #[test]
-fn an_idle_path_of_10_mbit_is_filled() {
-    alone(Rate::from_mbps(10), 1500, 6000, 16.0);
-}
-
-#[test]
-fn an_idle_path_of_1_gbit_is_filled() {
-    alone(Rate::from_gbps(1), 1500, 1500, 16.0);
-}
-
-#[test]
-fn an_idle_path_of_10_gbit_is_filled_with_small_packets_too() {
-    alone(Rate::from_gbps(10), 9000, 1500, 16.0);
-    alone(Rate::from_gbps(10), 1500, 700, 16.0);
-}
-
-#[test]
-fn an_idle_path_of_100_gbit_is_filled() {
-    alone(Rate::from_gbps(100), 9000, 500, 16.0);
-}
-
-#[test]
-fn an_idle_path_of_400_gbit_is_filled() {
-    alone(Rate::from_gbps(400), 9000, 450, 16.0);
-    // 30 ns a packet: a level of 5 us is 170 of them, and raises the queue by 22.
-    alone(Rate::from_gbps(400), 1500, 400, 24.0);
+fn idle_paths_of_10_mbit_to_400_gbit_are_filled() {
+    for (mbps, packet, run_ms, queue_packets) in [
+        (10, 1500, 6000, 16.0),
+        (1000, 1500, 1500, 16.0),
+        (10_000, 9000, 1500, 16.0),
+        (10_000, 1500, 700, 16.0),
+        (100_000, 9000, 500, 16.0),
+        (400_000, 9000, 450, 16.0),
+        // 30 ns a packet: a level of 5 us is 170 of them, and raises the queue by 22.
+        (400_000, 1500, 400, 24.0),
+    ] {
+        alone(Rate::from_mbps(mbps), packet, run_ms, queue_packets);
+    }
 }
 
 #[test]
@@ -132,27 +120,24 @@ fn company(rate: Rate, packet: u64, rtts: &[u64], entry_ms: u64, after_ms: u64) 
 
 fn shares_fairly(net: &Bottleneck, jain: f64) {
     let utilisation = net.utilisation(Span::from_secs(2));
-    assert!(net.jain() >= jain, "Jain {}", net.jain());
-    assert!(utilisation >= 0.96, "{utilisation}");
-    assert_eq!(net.drops, 0);
+    let rtts: Vec<Span> = net.flows.iter().map(|flow| flow.rtt).collect();
+    assert!(net.jain() >= jain, "Jain {} of {rtts:?} at {}", net.jain(), net.path.rate);
+    assert!(utilisation >= 0.96, "{utilisation} of {rtts:?} at {}", net.path.rate);
+    assert_eq!(net.drops, 0, "{rtts:?} at {}", net.path.rate);
 }
 
 #[test]
-fn two_and_three_flows_share_fairly() {
-    shares_fairly(&company(Rate::from_gbps(1), 1500, &[30, 30], 500, 5000), 0.99);
-    shares_fairly(&company(Rate::from_gbps(10), 9000, &[30, 30], 500, 5000), 0.99);
-    shares_fairly(&company(Rate::from_gbps(1), 1500, &[30, 30, 30], 500, 5000), 0.99);
-}
-
-#[test]
-fn two_flows_of_100_ms_come_close_within_five_seconds() {
-    shares_fairly(&company(Rate::from_gbps(1), 1500, &[100, 100], 1000, 5000), 0.97);
-}
-
-#[test]
-fn round_trips_of_10_and_100_ms_share_fairly() {
-    shares_fairly(&company(Rate::from_gbps(1), 1500, &[10, 100], 1000, 5000), 0.97);
-    shares_fairly(&company(Rate::from_gbps(10), 9000, &[10, 10, 100, 100], 500, 5000), 0.985);
+fn flows_of_equal_and_unequal_round_trips_share_fairly() {
+    for (gbps, packet, rtts_ms, entry_ms, jain) in [
+        (1, 1500, &[30, 30][..], 500, 0.99),
+        (10, 9000, &[30, 30], 500, 0.99),
+        (1, 1500, &[30, 30, 30], 500, 0.99),
+        (1, 1500, &[100, 100], 1000, 0.97),
+        (1, 1500, &[10, 100], 1000, 0.97),
+        (10, 9000, &[10, 10, 100, 100], 500, 0.985),
+    ] {
+        shares_fairly(&company(Rate::from_gbps(gbps), packet, rtts_ms, entry_ms, 5000), jain);
+    }
 }
 
 #[test]

@@ -1,6 +1,4 @@
 //! The law: its formulas, its goals, and what tries to mislead it.
-//!
-//! One program has them all: each program of tests links all that is tested anew.
 
 mod anew;
 mod bottleneck;

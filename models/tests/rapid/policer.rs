@@ -193,42 +193,29 @@ mod behind {
         net
     }
 
-    fn lost(net: &Bottleneck) -> f64 {
-        net.flows[0].lost as f64 / net.flows[0].sent as f64
-    }
-
-    /// CUBIC's loss behind it is 0.2 %, and BBR's bound is 2 %.
     #[test]
-    fn a_policer_is_filled_and_not_run_over() {
-        let net = run(Path { policer: Some((POLICED, Bytes::new(100_000), Time::MAX)), ..Path::new(LINK, RTT) });
-        let used = net.utilisation(Span::from_secs(20)) * LINK.bps() as f64 / POLICED.bps() as f64;
-        assert!(used > 0.95, "{used}");
-        assert!(lost(&net) < 0.02, "{}", lost(&net));
-    }
-
-    /// A held rate is let go: after two waits of 0.64 s and six steps of 0.25 s at most, and all of it again.
-    #[test]
-    fn a_policer_that_is_gone_is_forgotten() {
-        let until = ms(7_000);
-        let net = run(Path { policer: Some((POLICED, Bytes::new(100_000), until)), ..Path::new(LINK, RTT) });
-        let used = net.utilisation(Span::from_secs(20));
-        assert!(used > 0.95, "{used}");
-    }
-
-    /// A line that loses one packet in twenty has 95 % of 97 % to give.
-    #[test]
-    fn a_lossy_line_is_no_policer() {
-        let net = run(Path { loss_ppm: 50_000, ..Path::new(LINK, RTT) });
-        let used = net.utilisation(Span::from_secs(20));
-        assert!(used > 0.95 * 0.97 * 0.95, "{used}");
-    }
-
-    /// 20 ms of every 400 are dark. A flow that never asks has 65 % of this path.
-    #[test]
-    fn losses_in_bursts_are_no_policer() {
+    fn policers_are_filled_and_lossy_lines_are_not_taken_for_one() {
+        let clear = Path::new(LINK, RTT);
+        let policed = |until| Path { policer: Some((POLICED, Bytes::new(100_000), until)), ..clear.clone() };
         let dark = Some((Span::from_millis(20), Span::from_millis(400)));
-        let net = run(Path { dark, ..Path::new(LINK, RTT) });
-        let used = net.utilisation(Span::from_secs(20));
-        assert!(used > 0.62, "{used}");
+        for (why, path, least_used, most_lost) in [
+            // CUBIC's loss behind it is 0.2 %, and BBR's bound is 2 %.
+            ("a policer of a fifth of the link", policed(Time::MAX), 0.95 / 5.0, 0.02),
+            // A held rate is let go: after two waits of 0.64 s and six steps of 0.25 s at most, and all of it again.
+            ("a policer that is gone after 7 s", policed(ms(7_000)), 0.95, 1.0),
+            (
+                "a loss of one in twenty leaves 95 % of 97 %",
+                Path { loss_ppm: 50_000, ..clear.clone() },
+                0.95 * 0.97 * 0.95,
+                1.0,
+            ),
+            // A flow that never asks has 65 % of this path.
+            ("20 ms of every 400 are dark", Path { dark, ..clear.clone() }, 0.62, 1.0),
+        ] {
+            let net = run(path);
+            let used = net.utilisation(Span::from_secs(20));
+            let lost = net.flows[0].lost as f64 / net.flows[0].sent as f64;
+            assert!(used > least_used && lost < most_lost, "{why}: {used} used, {lost} lost");
+        }
     }
 }

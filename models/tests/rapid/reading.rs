@@ -1,8 +1,6 @@
-//! The law of Rapid, read in floating point from its formulas.
-//!
-//! Seconds, bytes and bytes per second. It shares no code with the integer law; only the random draw of stream lengths
-//! is the same generator, as it must be. Where a decision of the law (a threshold) is too close to call in either
-//! arithmetic, [`Reading::too_close`] is set: both answers are right.
+//! The law of Rapid, read in floating point from its formulas, in seconds and bytes. It shares no code with the integer law but
+//! the random draw of stream lengths. Where a threshold is too close to call in either arithmetic,
+//! [`Reading::too_close`] is set: both answers are right.
 
 use crate::policer::{Flow, Policer, Sent};
 

@@ -29,35 +29,21 @@ fn near(a: f64, b: f64) {
 }
 
 #[test]
-fn a_stream_that_keeps_its_gaps_shows_its_top_rate() {
-    near(search(&send()), 72.0 / 7.0);
-}
-
-#[test]
-fn congestion_from_the_third_level_on_shows_the_second() {
-    let mut receive = send();
-    receive[8..].fill(8.6);
-    near(search(&receive), 8.0);
-}
-
-#[test]
-fn a_run_of_three_is_no_congestion() {
-    let mut receive = send();
-    receive[8..11].fill(8.6);
-    near(search(&receive), 72.0 / 7.0);
-}
-
-#[test]
-fn packets_after_the_last_run_take_the_highest_rate() {
-    // Gaps 4 to 7 are congested: eight gaps take the rate below, 7.2; the other eight the highest, 10.29.
-    let mut receive = send();
-    receive[4..8].fill(9.6);
-    near(search(&receive), (8.0 * 7.2 + 8.0 * 72.0 / 7.0) / 16.0);
-}
-
-#[test]
-fn congestion_from_the_first_packet_on_shows_the_lowest_rate() {
-    near(search(&[10.6; 16]), 7.2);
+fn the_search_finds_where_congestion_begins() {
+    let top = 72.0 / 7.0;
+    for (why, congested, gap, expected) in [
+        ("no congestion", 0..0, 0.0, top),
+        ("from the third level on", 8..16, 8.6, 8.0),
+        ("a run of three is too short", 8..11, 8.6, top),
+        // Eight gaps take the rate below, 7.2; the other eight the highest.
+        ("the second level only", 4..8, 9.6, (8.0 * 7.2 + 8.0 * top) / 16.0),
+        ("from the first packet on", 0..16, 10.6, 7.2),
+    ] {
+        let mut receive = send();
+        receive[congested].fill(gap);
+        let found = search(&receive);
+        assert!((found - expected).abs() < 1e-3 * expected, "{why}: {found} is not {expected}");
+    }
 }
 
 #[test]

@@ -1,5 +1,4 @@
-//! The burstiness theory compared with figures computed by hand, with its own closed forms, and with a fluid in time
-//! steps.
+//! The burstiness theory compared with figures by hand, with its own closed forms, and with a fluid in time steps.
 
 #[path = "fluid/mod.rs"]
 mod fluid;
@@ -11,6 +10,8 @@ use packetscale_models::theory::burstiness::{
 };
 use packetscale_models::units::{Rate, Span};
 use proptest::prelude::*;
+use proptest::strategy::ValueTree;
+use proptest::test_runner::TestRunner;
 use std::collections::{BTreeMap, BTreeSet};
 
 const CAPACITY_BPS: f64 = 1e9;
@@ -34,6 +35,10 @@ fn smoothing(filter: Filter, increase_ms: f64, decrease_ms: f64) -> Smoothing {
 
 fn paper() -> (OnOff, Smoothing) {
     (traffic(111e6, 100.0, 350.0), smoothing(Filter::Linear, 150.0, 75.0))
+}
+
+fn both_filters(linear: Smoothing) -> [Smoothing; 2] {
+    [linear, Smoothing { filter: Filter::Exponential, ..linear }]
 }
 
 fn close(a: f64, b: f64, relative: f64) -> bool {
@@ -115,8 +120,7 @@ proptest! {
 
     #[test]
     fn the_utilisation_is_never_above_one((traffic, linear) in setting(), rtt_ms in 0.0..900.0f64) {
-        for filter in [Filter::Linear, Filter::Exponential] {
-            let smoothing = Smoothing { filter, ..linear };
+        for smoothing in both_filters(linear) {
             if let Ok(outcome) = at_rtt(&traffic, &smoothing, Span::from_secs_f64(rtt_ms * 1e-3)) {
                 prop_assert!(outcome.utilisation <= 1.0 && outcome.utilisation > 0.0);
             }
@@ -125,8 +129,7 @@ proptest! {
 
     #[test]
     fn no_phase_queues_more_than_the_worst((traffic, linear) in setting(), rtt_ms in 0.0..900.0f64) {
-        for filter in [Filter::Linear, Filter::Exponential] {
-            let smoothing = Smoothing { filter, ..linear };
+        for smoothing in both_filters(linear) {
             let Ok(worst) = worst_phase(&traffic, &smoothing) else { continue };
             let actual = at_rtt(&traffic, &smoothing, Span::from_secs_f64(rtt_ms * 1e-3)).unwrap();
             prop_assert!(actual.queue_max_bits - actual.standing_queue_bits <= worst.queue_max_bits * (1.0 + 1e-9));
@@ -141,20 +144,17 @@ proptest! {
         let slow = 1e4 * (traffic.on.as_secs_f64() + traffic.off.as_secs_f64()) * 1e3;
         let limit = small_burst_utilisation(&traffic).unwrap();
         prop_assert!(limit >= 2.0 * 2f64.sqrt() - 2.0 - 1e-9);
-        for filter in [Filter::Linear, Filter::Exponential] {
-            let outcome = worst_phase(&traffic, &smoothing(filter, slow, slow)).unwrap();
+        for slow in both_filters(smoothing(Filter::Linear, slow, slow)) {
+            let outcome = worst_phase(&traffic, &slow).unwrap();
             prop_assert!(close(outcome.utilisation, limit, 1e-3), "{} {limit}", outcome.utilisation);
         }
     }
 }
 
-/// The random settings above must reach every case.
 #[test]
 fn the_random_settings_reach_every_case() {
-    use proptest::strategy::ValueTree;
-    use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
-    let mut seen = std::collections::BTreeMap::new();
+    let mut seen = BTreeMap::new();
     for _ in 0..4000 {
         let (traffic, smoothing) = setting().new_tree(&mut runner).unwrap().current();
         if let Ok(outcome) = worst_phase(&traffic, &smoothing) {
@@ -172,8 +172,6 @@ fn the_random_settings_reach_every_case() {
 /// test leaves out settings whose last ten periods differ by more than half the tolerance, and settings where another
 /// phase overloads the link and the start left a standing queue. They must be few.
 fn compare_with_fluid(input: impl Strategy<Value = (OnOff, Smoothing, Span)>) -> BTreeSet<&'static str> {
-    use proptest::strategy::ValueTree;
-    use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
     const PER_CASE: u32 = 20;
     let (mut settled, mut compared, mut cases) = (0, 0, BTreeMap::new());

@@ -4,11 +4,14 @@ use crate::path;
 
 use std::collections::BTreeSet;
 
+use packetscale_models::congestion::Extras;
 use packetscale_models::transport::{Ack, Receiver, ReceiverParams, SackBlock, Sender, SenderParams, Transfer};
 use packetscale_models::units::{Bytes, Span, Time};
 use path::scripted::{Scripted, Told};
 use path::{Dice, Fate, Path, controller, receiver_params, sender_params};
 use proptest::prelude::*;
+
+const RTT: Span = Span::from_millis(50);
 
 /// How a channel mistreats what crosses it, in probabilities per packet.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +42,16 @@ impl Channel {
     }
 }
 
+/// Runs a transfer through a channel to its end, in both directions.
+fn carried<C: Extras>(sender: Sender<C>, receiver: ReceiverParams, channel: Channel) -> Path<C> {
+    let mut path = Path::new(sender, Receiver::new(receiver), RTT);
+    let (mut data, mut acks) = (channel.fates(1), channel.fates(2));
+    path.segment_fate = Box::new(move |_, _| data());
+    path.ack_fate = Box::new(move |_, _| acks());
+    path.run(Time::ZERO + Span::from_secs(100_000));
+    path
+}
+
 fn channels() -> impl Strategy<Value = Channel> {
     (0.0..0.4, 0.0..0.2, 0.0..0.5, 0u64..200, any::<u64>()).prop_map(|(loss, duplication, reordering, ms, seed)| {
         Channel { loss, duplication, reordering, latest: Span::from_millis(ms), seed }
@@ -57,15 +70,9 @@ proptest! {
         window in 1u64..200,
         pacing_percent in prop_oneof![Just(0u32), Just(120)],
     ) {
-        let rtt = Span::from_millis(50);
-        let params = SenderParams { pacing_percent, ..sender_params(Transfer::Sized(Bytes::new(bytes)), rtt) };
+        let params = SenderParams { pacing_percent, ..sender_params(Transfer::Sized(Bytes::new(bytes)), RTT) };
         let sender = Sender::new(params, controller(name, &params, &[]), Time::ZERO);
-        let receiver = Receiver::new(ReceiverParams { delayed_ack, window, ..receiver_params() });
-        let mut path = Path::new(sender, receiver, rtt);
-        let (mut data, mut acks) = (channel.fates(1), channel.fates(2));
-        path.segment_fate = Box::new(move |_, _| data());
-        path.ack_fate = Box::new(move |_, _| acks());
-        path.run(Time::ZERO + Span::from_secs(100_000));
+        let path = carried(sender, ReceiverParams { delayed_ack, window, ..receiver_params() }, channel);
 
         prop_assert!(path.sender.is_done(), "stalled at {:?}: {:?}", path.now, path.sender);
         prop_assert_eq!(path.receiver.next_expected(), bytes.div_ceil(1000));
@@ -80,16 +87,10 @@ proptest! {
     /// existed.
     #[test]
     fn a_controller_that_asks_is_told_of_every_packet(channel in channels(), packets in 1u64..400) {
-        let rtt = Span::from_millis(50);
-        let params = sender_params(Transfer::Sized(path::PACKET * packets), rtt);
-        let mut controller = Scripted::new(30);
-        controller.wants_arrivals = true;
-        let receiver = Receiver::new(ReceiverParams { stamps: true, ..receiver_params() });
-        let mut path = Path::new(Sender::new(params, controller, Time::ZERO), receiver, rtt);
-        let (mut data, mut acks) = (channel.fates(3), channel.fates(4));
-        path.segment_fate = Box::new(move |_, _| data());
-        path.ack_fate = Box::new(move |_, _| acks());
-        path.run(Time::ZERO + Span::from_secs(100_000));
+        let params = sender_params(Transfer::Sized(path::PACKET * packets), RTT);
+        let controller = Scripted { wants_arrivals: true, ..Scripted::new(30) };
+        let sender = Sender::new(params, controller, Time::ZERO);
+        let path = carried(sender, ReceiverParams { stamps: true, ..receiver_params() }, channel);
         prop_assert!(path.sender.is_done());
 
         let (mut arrived, mut lost) = (BTreeSet::new(), 0);
@@ -100,7 +101,7 @@ proptest! {
                     for (transmission, when) in arrivals {
                         let (left, segment) = path.sent[*transmission as usize];
                         prop_assert!(arrived.insert(segment.sequence), "told twice");
-                        prop_assert!(when.is_none_or(|when| when >= left + rtt / 2));
+                        prop_assert!(when.is_none_or(|when| when >= left + RTT / 2));
                     }
                 }
                 Told::Loss { lost: count, transmissions, .. } => {
@@ -117,10 +118,10 @@ proptest! {
 
     /// Sends acknowledgments that no receiver would send, between transmissions and expiring timers.
     #[test]
-    fn nonsense_is_survived(
+    fn acknowledgments_that_no_receiver_would_send_are_survived(
         nonsense in proptest::collection::vec((0u64..60, 0u64..80, 0u64..100, 0u8..9, proptest::array::uniform6(0u64..90)), 1..80),
     ) {
-        let params = sender_params(Transfer::Unlimited, Span::from_millis(50));
+        let params = sender_params(Transfer::Unlimited, RTT);
         let mut sender = Sender::new(params, controller("cubic", &params, &[]), Time::ZERO);
         let mut now = Time::ZERO;
         for (next_expected, echo, receive_window, flags, edges) in nonsense {

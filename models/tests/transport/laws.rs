@@ -55,13 +55,18 @@ fn assert_within(found: f64, expected: f64, tolerance: f64, what: &str) {
     assert!(error.abs() <= 100.0 * tolerance, "{what}: mean window {found:.2}, law {expected:.2}, {error:+.1} %");
 }
 
-/// Mathis et al. 1997: with a loss every 1/p packets, W = sqrt(3/2) / sqrt(p).
+/// Mathis et al. 1997: with a loss every 1/p packets, W = sqrt(3/2) / sqrt(p). RFC 9438, section 5: on short paths CUBIC
+/// gets what Reno gets.
 #[test]
-fn newreno_obeys_the_square_root_law_under_periodic_loss() {
-    for p in [1e-4_f64, 3e-4, 1e-3, 3e-3, 1e-2] {
-        let n = (1.0 / p).round();
-        let found = mean_window("newreno", Span::from_millis(50), Losses::Every(n as u64), 60);
-        assert_within(found, (1.5 * n).sqrt(), 0.15, &format!("p = {p}"));
+fn newreno_and_cubic_on_short_paths_obey_the_square_root_law_under_periodic_loss() {
+    for (name, rtt_ms, shares) in
+        [("newreno", 50, &[1e-4_f64, 3e-4, 1e-3, 3e-3, 1e-2][..]), ("cubic", 5, &[1e-4, 1e-3, 1e-2])]
+    {
+        for p in shares {
+            let n = (1.0 / p).round();
+            let found = mean_window(name, Span::from_millis(rtt_ms), Losses::Every(n as u64), 60);
+            assert_within(found, (1.5 * n).sqrt(), 0.15, &format!("{name}, p = {p}"));
+        }
     }
 }
 
@@ -90,15 +95,5 @@ fn cubic_obeys_its_response_function() {
             let law = (1.054 * (rtt * n).powf(0.75)).max((1.5 * n).sqrt());
             assert_within(found, law, 0.15, &format!("RTT = {rtt} s, p = {p}"));
         }
-    }
-}
-
-/// RFC 9438, section 5: on short paths CUBIC gets what Reno gets.
-#[test]
-fn cubic_obeys_the_square_root_law_on_short_paths() {
-    for p in [1e-4_f64, 1e-3, 1e-2] {
-        let n = (1.0 / p).round();
-        let found = mean_window("cubic", Span::from_millis(5), Losses::Every(n as u64), 60);
-        assert_within(found, (1.5 * n).sqrt(), 0.15, &format!("p = {p}"));
     }
 }

@@ -1,6 +1,4 @@
 //! The sender and receiver over a path computed by hand.
-//!
-//! One program has them all: each program of tests links all that is tested anew.
 
 mod bbr;
 mod completion;

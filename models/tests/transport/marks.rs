@@ -39,6 +39,15 @@ fn sender_of_ten() -> Sender<Scripted> {
     sender
 }
 
+/// A transfer of sixty packets, of which one is lost.
+fn losing(ecn: bool) -> Path<Scripted> {
+    let params = SenderParams { ecn, ..sender_params(Transfer::Sized(PACKET * 60), RTT) };
+    let sender = Sender::new(params, Scripted::new(10), Time::ZERO);
+    let mut path = Path::new(sender, Receiver::new(receiver_params()), RTT);
+    path.segment_fate = Box::new(|_, s| if s.transmission == 2 { dropped() } else { arrives() });
+    path
+}
+
 /// Acknowledges everything below `next`, then sends what may leave.
 fn acknowledge(sender: &mut Sender<Scripted>, ms: u64, next: u64, counts: MarkCounts) {
     sender.on_ack(at(ms), &Ack { marked: counts, ..Ack::plain(next, next - 1, 1000) });
@@ -69,10 +78,9 @@ fn a_receiver_reports_each_bit_with_the_packets_it_covers() {
 #[test]
 fn a_controller_is_told_what_is_new_in_each_acknowledgment_before_it() {
     let mut sender = sender_of_ten();
-    acknowledge(&mut sender, 100, 2, marked(0, 0));
-    acknowledge(&mut sender, 101, 4, marked(2, 1));
-    acknowledge(&mut sender, 102, 6, marked(2, 1));
-    acknowledge(&mut sender, 103, 8, marked(2, 3));
+    for (at_ms, next, counts) in [(100, 2, (0, 0)), (101, 4, (2, 1)), (102, 6, (2, 1)), (103, 8, (2, 3))] {
+        acknowledge(&mut sender, at_ms, next, marked(counts.0, counts.1));
+    }
     let told = sender.controller().told.iter().map(|told| match told {
         Told::Marked { congestion, burstiness, .. } => Some((*congestion, *burstiness)),
         _ => None,
@@ -112,12 +120,7 @@ fn lost_and_overtaken_acknowledgments_lose_and_repeat_no_mark() {
 /// A loss has reduced the window: the sender does not react to marks on what was in flight then.
 #[test]
 fn no_mark_is_answered_in_recovery_nor_for_the_window_that_a_loss_reduced() {
-    let mut path = Path::new(
-        Sender::new(capable(Transfer::Sized(PACKET * 60)), Scripted::new(10), Time::ZERO),
-        Receiver::new(receiver_params()),
-        RTT,
-    );
-    path.segment_fate = Box::new(|_, s| if s.transmission == 2 { dropped() } else { arrives() });
+    let mut path = losing(true);
     path.marks = Box::new(|s| if (6..12).contains(&s.transmission) { CONGESTION } else { Marks::NONE });
     path.run(at(100_000));
     // The third packet above the hole, 5, proves the loss; 6 to 11 left before that.
@@ -128,10 +131,7 @@ fn no_mark_is_answered_in_recovery_nor_for_the_window_that_a_loss_reduced() {
 #[test]
 fn only_first_transmissions_of_a_capable_flow_may_be_marked() {
     let sent_ecn = |ecn: bool| {
-        let params = SenderParams { ecn, ..sender_params(Transfer::Sized(PACKET * 60), RTT) };
-        let sender = Sender::new(params, Scripted::new(10), Time::ZERO);
-        let mut path = Path::new(sender, Receiver::new(receiver_params()), RTT);
-        path.segment_fate = Box::new(|_, s| if s.transmission == 2 { dropped() } else { arrives() });
+        let mut path = losing(ecn);
         path.run(at(100_000));
         path.sent.iter().map(|(_, segment)| (segment.retransmission, segment.ecn.is_capable())).collect::<Vec<_>>()
     };

@@ -54,18 +54,13 @@ fn a_single_packet_is_acknowledged_after_the_timeout() {
 }
 
 #[test]
-fn a_packet_above_a_hole_is_acknowledged_at_once() {
-    let mut receiver = Receiver::new(params());
-    let ack = feed(&mut receiver, &[0, 2]).expect("at once");
-    assert_eq!((ack.next_expected, ack.echo, blocks(&ack)), (1, 2, vec![(2, 3)]));
-    assert_eq!(receiver.next_wakeup(), Time::MAX, "the packet held back is acknowledged with it");
-}
-
-#[test]
-fn a_packet_that_fills_part_of_a_hole_is_acknowledged_at_once() {
-    let mut receiver = Receiver::new(params());
-    let ack = feed(&mut receiver, &[0, 1, 4, 2]).expect("at once");
-    assert_eq!((ack.next_expected, ack.echo, blocks(&ack)), (3, 2, vec![(4, 5)]));
+fn packets_above_or_within_a_hole_are_acknowledged_at_once() {
+    for (sequences, expected) in [(&[0, 2][..], (1, 2, vec![(2, 3)])), (&[0, 1, 4, 2], (3, 2, vec![(4, 5)]))] {
+        let mut receiver = Receiver::new(params());
+        let ack = feed(&mut receiver, sequences).expect("at once");
+        assert_eq!((ack.next_expected, ack.echo, blocks(&ack)), expected, "{sequences:?}");
+        assert_eq!(receiver.next_wakeup(), Time::MAX, "a packet held back is acknowledged with it");
+    }
 }
 
 /// RFC 2018, section 4, case 3: the 2nd, 4th, 6th and 8th of eight segments are dropped; then the 4th and the 2nd

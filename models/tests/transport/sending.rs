@@ -18,6 +18,10 @@ fn sender(params: SenderParams, controller: Scripted) -> Sender<Scripted> {
     Sender::new(params, controller, Time::ZERO)
 }
 
+fn endless(window: u32) -> Sender<Scripted> {
+    sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(window))
+}
+
 /// Sends everything that may leave now, and returns it.
 fn burst(sender: &mut Sender<Scripted>, now: Time) -> Vec<u64> {
     core::iter::from_fn(|| sender.poll_transmit(now)).map(|segment| segment.sequence).collect()
@@ -29,7 +33,7 @@ fn transfer(params: SenderParams, receiver: ReceiverParams, controller: Scripted
 
 #[test]
 fn the_window_bounds_what_is_in_flight() {
-    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(3));
+    let mut sender = endless(3);
     assert_eq!(burst(&mut sender, at(0)), [0, 1, 2]);
     sender.on_ack(at(100), &Ack::plain(2, 0, 100));
     assert_eq!(burst(&mut sender, at(100)), [3, 4]);
@@ -57,7 +61,7 @@ fn a_transfer_of_nothing_is_done() {
 
 #[test]
 fn the_receiver_window_bounds_what_is_outstanding() {
-    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(10));
+    let mut sender = endless(10);
     assert_eq!(burst(&mut sender, at(0)).len(), 10);
     sender.on_ack(at(100), &Ack::plain(10, 9, 4));
     assert_eq!(burst(&mut sender, at(100)), [10, 11, 12, 13]);
@@ -76,7 +80,7 @@ fn before_the_first_acknowledgment_the_window_of_the_handshake_holds() {
 /// RTO = 100 + 200 ms after the window closed; then twice that.
 #[test]
 fn a_closed_receiver_window_is_probed() {
-    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(2));
+    let mut sender = endless(2);
     burst(&mut sender, at(0));
     sender.on_ack(at(100), &Ack::plain(2, 1, 0));
     assert!(burst(&mut sender, at(100)).is_empty());
@@ -89,8 +93,7 @@ fn a_closed_receiver_window_is_probed() {
 
 #[test]
 fn a_departure_time_holds_back_every_transmission() {
-    let mut controller = Scripted::new(10);
-    controller.departure = at(7);
+    let controller = Scripted { departure: at(7), ..Scripted::new(10) };
     let mut sender = sender(sender_params(Transfer::Unlimited, RTT), controller);
     assert!(sender.poll_transmit(at(0)).is_none());
     assert_eq!(sender.next_wakeup(), at(7));
@@ -105,18 +108,18 @@ fn a_departure_time_holds_back_every_transmission() {
     assert_eq!(sender.poll_transmit(expiry + RTT).map(|segment| segment.sequence), Some(0));
 }
 
-/// Two windows of ten per round trip of 100 ms: a packet every 5 ms.
+/// A window of ten per round trip of 100 ms, twice, and room for four at the receiver, once.
 #[test]
-fn pacing_spreads_the_window_over_the_round_trip() {
-    let params = SenderParams { pacing_percent: 200, ..sender_params(Transfer::Unlimited, RTT) };
-    let mut sender = sender(params, Scripted::new(10));
-    for i in 0..10 {
-        assert_eq!(burst(&mut sender, at(5 * i)), [i]);
-        if i < 9 {
-            assert_eq!(sender.next_wakeup(), at(5 * (i + 1)));
+fn pacing_spreads_the_window_and_what_the_receiver_has_room_for_over_the_round_trip() {
+    for (pacing_percent, handshake_window, packets, gap_ms) in [(200, u64::MAX, 10, 5), (100, 4, 4, 25)] {
+        let params = SenderParams { pacing_percent, handshake_window, ..sender_params(Transfer::Unlimited, RTT) };
+        let mut sender = sender(params, Scripted::new(10));
+        for i in 0..packets {
+            assert_eq!(burst(&mut sender, at(gap_ms * i)), [i], "{pacing_percent} % paced");
+            assert!(i + 1 == packets || sender.next_wakeup() == at(gap_ms * (i + 1)), "{pacing_percent} % paced");
         }
+        assert!(burst(&mut sender, at(gap_ms * packets)).is_empty(), "the window is full");
     }
-    assert!(burst(&mut sender, at(50)).is_empty(), "the window is full");
 }
 
 #[test]
@@ -130,75 +133,45 @@ fn messages_end_in_packets_of_their_own() {
     assert_eq!(sizes, [PACKET, Bytes::new(300), PACKET, PACKET, Bytes::new(500)]);
 }
 
-/// A window of ten, room for four at the receiver, once per round trip of 100 ms: a packet every 25 ms.
 #[test]
-fn pacing_spreads_what_the_receiver_has_room_for() {
-    let params = SenderParams { pacing_percent: 100, handshake_window: 4, ..sender_params(Transfer::Unlimited, RTT) };
-    let mut sender = sender(params, Scripted::new(10));
-    for i in 0..4 {
-        assert_eq!(burst(&mut sender, at(25 * i)), [i]);
-    }
-    assert!(burst(&mut sender, at(100)).is_empty(), "the receiver has no more room");
-}
-
-#[test]
-fn a_flow_that_its_receiver_limits_is_not_window_limited() {
-    let params = sender_params(Transfer::Sized(PACKET * 200), RTT);
-    let mut path = transfer(params, ReceiverParams { window: 4, ..receiver_params() }, Scripted::new(10));
-    path.run(at(100_000));
-    let limited = |told: &Told| matches!(told, Told::Ack { window_limited: true, .. });
-    let told = &path.sender.controller().told;
+fn a_flow_is_window_limited_where_it_fills_its_window_and_not_where_its_receiver_limits_it() {
     // The sender learns of the receiver's window with the first acknowledgment, a round trip after it filled its own.
-    let late: Vec<_> = told.iter().skip(20).filter(|told| limited(told)).collect();
-    assert!(told.len() > 90 && late.is_empty(), "{late:?}");
-}
-
-#[test]
-fn a_flow_that_fills_its_window_is_window_limited() {
-    let params = sender_params(Transfer::Sized(PACKET * 200), RTT);
-    let mut path = transfer(params, receiver_params(), Scripted::new(10));
-    path.run(at(1500));
-    let told = &path.sender.controller().told;
-    assert!(told.len() > 50 && told.iter().all(|t| matches!(t, Told::Ack { window_limited: true, .. })));
+    for (receive_window, until_ms, least, skipped, limited) in
+        [(1 << 40, 1500, 50, 0, true), (4, 100_000, 90, 20, false)]
+    {
+        let params = sender_params(Transfer::Sized(PACKET * 200), RTT);
+        let mut path =
+            transfer(params, ReceiverParams { window: receive_window, ..receiver_params() }, Scripted::new(10));
+        path.run(at(until_ms));
+        let told = &path.sender.controller().told;
+        let found = told.iter().map(|told| matches!(told, Told::Ack { window_limited: true, .. }));
+        assert!(told.len() > least && found.skip(skipped).all(|found| found == limited), "{told:?}");
+    }
 }
 
 /// Packets 3 and 4 are lost and repeated. The controller is told once about every transmission that arrived, in order
 /// within each acknowledgment, with its arrival 50 ms after it left. It is told which transmissions were lost.
 #[test]
 fn arrivals_and_losses_are_told_to_a_controller_that_asks() {
-    let mut controller = Scripted::new(10);
-    controller.wants_arrivals = true;
-    controller.response = LossResponse::OwnWindow;
+    let controller = Scripted { wants_arrivals: true, response: LossResponse::OwnWindow, ..Scripted::new(10) };
     let receiver = ReceiverParams { stamps: true, ..receiver_params() };
     let mut path = transfer(sender_params(Transfer::Sized(PACKET * 60), RTT), receiver, controller);
     path.segment_fate = Box::new(|_, s| if [3, 4].contains(&s.transmission) { dropped() } else { arrives() });
     path.run(at(100_000));
-    let told_all = &path.sender.controller().told;
-
-    let mut arrived = Vec::new();
-    for told in told_all {
-        if let Told::Arrivals(arrivals) = told {
-            assert!(arrivals.is_sorted_by_key(|(transmission, _)| *transmission));
-            arrived.extend_from_slice(arrivals);
+    let (mut arrived, mut lost) = (Vec::new(), Vec::new());
+    for told in &path.sender.controller().told {
+        match told {
+            Told::Arrivals(arrivals) => {
+                assert!(arrivals.is_sorted_by_key(|(transmission, _)| *transmission));
+                arrived.extend_from_slice(arrivals);
+            }
+            Told::Loss { transmissions, .. } => lost.extend_from_slice(transmissions),
+            _ => {}
         }
     }
     arrived.sort_unstable();
-    let expected: Vec<_> = path
-        .sent
-        .iter()
-        .filter(|(_, segment)| ![3, 4].contains(&segment.transmission))
-        .map(|(time, segment)| (segment.transmission, Some(*time + RTT / 2)))
-        .collect();
-    assert_eq!(arrived, expected);
-
-    let lost: Vec<u64> = told_all
-        .iter()
-        .filter_map(|told| match told {
-            Told::Loss { transmissions, .. } => Some(transmissions.clone()),
-            _ => None,
-        })
-        .flatten()
-        .collect();
+    let sent = path.sent.iter().map(|(time, segment)| (segment.transmission, Some(*time + RTT / 2)));
+    assert_eq!(arrived, sent.filter(|(transmission, _)| ![3, 4].contains(transmission)).collect::<Vec<_>>());
     assert_eq!(lost, [3, 4]);
 }
 
@@ -206,8 +179,7 @@ fn arrivals_and_losses_are_told_to_a_controller_that_asks() {
 /// proportional rate reduction would start.
 #[test]
 fn a_controller_with_its_own_window_keeps_it_in_recovery() {
-    let mut controller = Scripted::new(10);
-    controller.response = LossResponse::OwnWindow;
+    let controller = Scripted { response: LossResponse::OwnWindow, ..Scripted::new(10) };
     let mut path = transfer(sender_params(Transfer::Sized(PACKET * 60), RTT), receiver_params(), controller);
     path.segment_fate = Box::new(|_, s| if s.transmission == 2 { dropped() } else { arrives() });
     path.run(at(100_000));
@@ -217,7 +189,7 @@ fn a_controller_with_its_own_window_keeps_it_in_recovery() {
 
 #[test]
 fn an_acknowledgment_of_what_was_never_sent_is_ignored() {
-    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(2));
+    let mut sender = endless(2);
     burst(&mut sender, at(0));
     sender.on_ack(at(100), &Ack::plain(5, 1, 100));
     assert_eq!((sender.in_flight(), sender.counters().delivered), (2, 0));
@@ -227,7 +199,7 @@ fn an_acknowledgment_of_what_was_never_sent_is_ignored() {
 /// in flight, and packet 0 leaves again although that fills the window of one twice.
 #[test]
 fn a_timeout_spares_packets_that_have_just_left() {
-    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(2));
+    let mut sender = endless(2);
     assert_eq!(sender.poll_transmit(at(0)).map(|segment| segment.sequence), Some(0));
     sender.controller_mut().departure = at(290);
     assert_eq!(burst(&mut sender, at(290)), [1]);
@@ -241,7 +213,7 @@ fn a_timeout_spares_packets_that_have_just_left() {
 /// (RFC 7323): 100 + 40/8 = 105 ms; the controller is told the 120 ms of the second.
 #[test]
 fn a_delayed_acknowledgment_is_timed_by_its_first_packet() {
-    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(1));
+    let mut sender = endless(1);
     burst(&mut sender, at(0));
     sender.controller_mut().window = 2;
     burst(&mut sender, at(20));
@@ -256,7 +228,7 @@ fn a_delayed_acknowledgment_is_timed_by_its_first_packet() {
 /// round trip is 120 ms: SRTT = 100 + (120 - 100) / 8 = 102.5 ms. Packet 0 would say 105, packet 3 101.25.
 #[test]
 fn after_a_lost_acknowledgment_the_echoed_packet_gives_the_round_trip() {
-    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(10));
+    let mut sender = endless(10);
     for ms in [0, 10, 20, 30] {
         sender.controller_mut().departure = at(ms + 10);
         sender.poll_transmit(at(ms + 10));

@@ -122,79 +122,13 @@ fn what_carries_nothing_or_is_not_in_order_is_no_capacity() {
     }
 }
 
-/// The loop of `mm-link`: at each opportunity packets that came before it leave, the last perhaps in part.
-fn drained_by_opportunities(at_ms: &[u64], packets: &[(Time, u64)]) -> Vec<(Time, Time)> {
-    let mut waiting: VecDeque<(Time, u64)> = packets.iter().copied().collect();
-    let mut times = Vec::new();
-    let mut begun = None;
-    for cycle in 0.. {
-        for at in at_ms {
-            let at = ms(cycle * at_ms.last().unwrap() + at);
-            let mut left = OPPORTUNITY;
-            while left > 0
-                && let Some((arrival, size)) = waiting.front_mut()
-                && *arrival < at
-            {
-                let part = left.min(*size);
-                let begins = *begun.get_or_insert(at);
-                (left, *size) = (left - part, *size - part);
-                if *size == 0 {
-                    waiting.pop_front();
-                    times.push((begins, at));
-                    begun = None;
-                }
-            }
-        }
-        if waiting.is_empty() {
-            break;
-        }
-    }
-    times
-}
-
-/// The same, picosecond by picosecond, for rates in bytes per ps: when packets depart.
-fn drained_by_rates(rates: &[(u64, u64)], period: u64, packets: &[(u64, u64)]) -> Vec<u64> {
-    let mut waiting: VecDeque<(u64, u64)> = packets.iter().copied().collect();
-    let mut departures = Vec::new();
-    for at in 0u64.. {
-        let rate = rates.iter().rev().find(|(from, _)| *from <= at % period).map_or(0, |(_, rate)| *rate);
-        let mut left = rate;
-        while left > 0
-            && let Some((arrival, size)) = waiting.front_mut()
-            && *arrival <= at
-        {
-            let part = left.min(*size);
-            (left, *size) = (left - part, *size - part);
-            if *size == 0 {
-                waiting.pop_front();
-                departures.push(at + 1);
-            }
-        }
-        if waiting.is_empty() {
-            break;
-        }
-    }
-    departures
-}
-
-/// Rates in bytes per ps, each from a ps on, again after each period.
-fn by_picoseconds(rates: &[(u64, u64)], period: u64) -> Capacity {
-    let point = |(at, rate): &(u64, u64)| CapacityPoint {
-        at: Span::from_picos(*at),
-        burst: Bytes::ZERO,
-        rate: Rate::from_bps(rate * 8_000_000_000_000),
-    };
-    Capacity::new(rates.iter().map(point).collect(), Some(Span::from_picos(period))).unwrap()
-}
-
-/// At the end of each `grant` what the rates, in bytes per ps, offered in it: when packets begin and depart.
-fn drained_by_grants(rates: &[(u64, u64)], period: u64, grant: u64, packets: &[(u64, u64)]) -> Vec<(u64, u64)> {
+/// A queue that is drained at each instant from 1 on: packets that came before it leave with what is offered then, the
+/// last perhaps in part, and what they leave is lost. When packets begin and depart.
+fn drained(packets: &[(u64, u64)], mut offered: impl FnMut(u64) -> u64) -> Vec<(u64, u64)> {
     let mut waiting: VecDeque<(u64, u64)> = packets.iter().copied().collect();
     let (mut times, mut begun) = (Vec::new(), None);
-    let mut offered = 0;
     for at in 1u64.. {
-        offered += rates.iter().rev().find(|(from, _)| *from <= (at - 1) % period).map_or(0, |(_, rate)| *rate);
-        let mut left = if at % grant == 0 { std::mem::take(&mut offered) } else { 0 };
+        let mut left = offered(at);
         while left > 0
             && let Some((arrival, size)) = waiting.front_mut()
             && *arrival < at
@@ -213,6 +147,35 @@ fn drained_by_grants(rates: &[(u64, u64)], period: u64, grant: u64, packets: &[(
         }
     }
     times
+}
+
+/// The loop of `mm-link`, by microseconds: so many opportunities each millisecond.
+fn drained_by_opportunities(at_ms: &[u64], packets: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let period = at_ms.last().unwrap();
+    let is_now = |now_ms: u64, at: u64| now_ms >= at && (now_ms - at).is_multiple_of(*period);
+    drained(packets, |us| {
+        let now = at_ms.iter().filter(|at| us % 1000 == 0 && is_now(us / 1000, **at));
+        OPPORTUNITY * now.count() as u64
+    })
+}
+
+/// At the end of each `grant` what the rates, in bytes per ps, offered in it.
+fn drained_by_grants(rates: &[(u64, u64)], period: u64, grant: u64, packets: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut offered = 0;
+    drained(packets, |at| {
+        offered += rates.iter().rev().find(|(from, _)| *from <= (at - 1) % period).map_or(0, |(_, rate)| *rate);
+        if at % grant == 0 { std::mem::take(&mut offered) } else { 0 }
+    })
+}
+
+/// Rates in bytes per ps, each from a ps on, again after each period.
+fn by_picoseconds(rates: &[(u64, u64)], period: u64) -> Capacity {
+    let point = |(at, rate): &(u64, u64)| CapacityPoint {
+        at: Span::from_picos(*at),
+        burst: Bytes::ZERO,
+        rate: Rate::from_bps(rate * 8_000_000_000_000),
+    };
+    Capacity::new(rates.iter().map(point).collect(), Some(Span::from_picos(period))).unwrap()
 }
 
 /// Arrivals in order of time, from gaps and sizes.
@@ -235,33 +198,15 @@ proptest! {
     ) {
         let mut at_ms: Vec<u64> = arrivals(&gaps.iter().map(|gap| (*gap, 0)).collect::<Vec<_>>()).iter().map(|a| a.0).collect();
         *at_ms.last_mut().unwrap() += 1;
-        let packets: Vec<(Time, u64)> = arrivals(&packets)
-            .iter()
-            .map(|(us, size)| (Time::ZERO + Span::from_micros(*us), *size))
-            .collect();
-        prop_assert_eq!(served(opportunities(&at_ms), &packets), drained_by_opportunities(&at_ms, &packets));
-    }
-
-    #[test]
-    fn rates_serve_as_a_queue_that_is_drained_picosecond_by_picosecond(
-        first in 1u64..9,
-        more in prop::collection::vec((1u64..30, 0u64..9), 0..6),
-        tail in 1u64..30,
-        packets in prop::collection::vec((0u64..40, 1u64..120), 1..30),
-    ) {
-        let rates: Vec<(u64, u64)> = [(0, first)].into_iter().chain(arrivals(&more)).collect();
-        let period = rates.last().unwrap().0 + tail;
-        let capacity = by_picoseconds(&rates, period);
         let packets = arrivals(&packets);
-        let told: Vec<(Time, u64)> = packets.iter().map(|(at, size)| (Time::from_picos(*at), *size)).collect();
-        let departures: Vec<u64> = served(capacity, &told).iter().map(|(_, departs)| departs.picos()).collect();
-        // Whole packets share a picosecond of the drained queue; a wire that was idle begins at its next instant. Within
-        // one busy time both agree to the picosecond.
-        prop_assert_eq!(departures, drained_by_rates(&rates, period, &packets));
+        let handed: Vec<(Time, u64)> = packets.iter().map(|(us, size)| (Time::ZERO + Span::from_micros(*us), *size)).collect();
+        let us = |at: Time| at.nanos() / 1000;
+        let times: Vec<_> = served(opportunities(&at_ms), &handed).iter().map(|(b, d)| (us(*b), us(*d))).collect();
+        prop_assert_eq!(times, drained_by_opportunities(&at_ms, &packets));
     }
 
     #[test]
-    fn grants_serve_as_a_queue_that_is_drained_at_the_end_of_each(
+    fn rates_and_grants_serve_as_a_queue_that_is_drained_picosecond_by_picosecond(
         first in 1u64..9,
         more in prop::collection::vec((1u64..30, 0u64..9), 0..6),
         tail in 1u64..30,
@@ -271,9 +216,16 @@ proptest! {
         let rates: Vec<(u64, u64)> = [(0, first)].into_iter().chain(arrivals(&more)).collect();
         let period = rates.last().unwrap().0 + tail;
         let packets = arrivals(&packets);
-        let told: Vec<(Time, u64)> = packets.iter().map(|(at, size)| (Time::from_picos(*at), *size)).collect();
-        let capacity = by_picoseconds(&rates, period).in_grants(Span::from_picos(grant));
-        let times: Vec<_> = served(capacity, &told).iter().map(|(b, d)| (b.picos(), d.picos())).collect();
-        prop_assert_eq!(times, drained_by_grants(&rates, period, grant, &packets));
+        let handed: Vec<(Time, u64)> = packets.iter().map(|(at, size)| (Time::from_picos(*at), *size)).collect();
+        let times = |capacity: Capacity| -> Vec<(u64, u64)> {
+            served(capacity, &handed).iter().map(|(begins, departs)| (begins.picos(), departs.picos())).collect()
+        };
+        let departures = |times: Vec<(u64, u64)>| times.into_iter().map(|(_, departs)| departs).collect::<Vec<_>>();
+        let capacity = by_picoseconds(&rates, period);
+        let granted = times(capacity.clone().in_grants(Span::from_picos(grant)));
+        prop_assert_eq!(granted, drained_by_grants(&rates, period, grant, &packets));
+        // Whole packets share a picosecond of the drained queue, and begin with it: only their ends agree.
+        let drained = departures(drained_by_grants(&rates, period, 1, &packets));
+        prop_assert_eq!(departures(times(capacity)), drained);
     }
 }

@@ -2,6 +2,7 @@
 //! bytes per second, 100 per round trip. Expected values are computed by hand from the law.
 
 use super::*;
+use crate::congestion::testing::{ack, loss, sent, setup};
 use alloc::vec::Vec;
 
 const RTT: Span = Span::from_millis(100);
@@ -19,8 +20,7 @@ struct Script {
 
 impl Script {
     fn new() -> Script {
-        let setup = Setup { now: Time::ZERO, packet: PACKET, handshake_rtt: RTT, initial_window: 10, seed: 3 };
-        let bbr = Bbr1::build(&setup, &Settings::new()).expect("valid");
+        let bbr = Bbr1::build(&Setup { seed: 3, ..setup(1000, RTT, 10) }, &Settings::new()).expect("valid");
         Script { bbr, now: Time::ZERO, delivered: 0, in_flight: 100, in_recovery: false, rtt: RTT }
     }
 
@@ -38,20 +38,12 @@ impl Script {
         };
         self.delivered += delivered;
         self.bbr.on_ack(&AckSample {
-            now: self.now,
-            delivered: delivered as u32,
-            cumulative: delivered as u32,
             prior_in_flight: self.in_flight,
             in_flight: self.in_flight,
             rtt: Some(self.rtt),
-            srtt: RTT,
-            min_rtt: RTT,
-            next_unacked: 0,
-            next_unsent: 0,
-            window_limited: true,
             in_recovery: self.in_recovery,
-            arrivals: &[],
             rate: Some(sample),
+            ..ack(self.now, delivered as u32, RTT)
         });
         self.bbr.mode
     }
@@ -59,16 +51,7 @@ impl Script {
     fn lose(&mut self, lost: u32) {
         let enters_recovery = !self.in_recovery;
         self.in_recovery = true;
-        let (now, prior_in_flight) = (self.now, self.in_flight);
-        self.bbr.on_loss(&Loss {
-            now,
-            transmissions: &[],
-            flights: &[],
-            lost,
-            enters_recovery,
-            prior_in_flight,
-            srtt: RTT,
-        });
+        self.bbr.on_loss(&Loss { lost, enters_recovery, prior_in_flight: self.in_flight, ..loss(self.now, RTT) });
     }
 
     /// In ProbeBW, at 1000 packets per second.
@@ -101,8 +84,7 @@ fn it_starts_at_the_initial_window_per_round_trip() {
 /// 100, 200, 400 packets per second grow by more than a quarter; 440 three times does not.
 #[test]
 fn startup_ends_after_three_rounds_without_growth() {
-    let mut script = Script::new();
-    script.in_flight = 1000;
+    let mut script = Script { in_flight: 1000, ..Script::new() };
     for rate in [100, 200, 400, 440, 440] {
         assert_eq!(script.round(rate), Mode::Startup);
     }
@@ -114,8 +96,7 @@ fn startup_ends_after_three_rounds_without_growth() {
 /// The pipe holds 100 packets, and three quanta of 2 in Drain: 2.745 Mbit/s for 1/1024 s are 335 B, so two packets.
 #[test]
 fn drain_ends_when_the_pipe_holds_what_is_in_flight() {
-    let mut script = Script::new();
-    script.in_flight = 107;
+    let mut script = Script { in_flight: 107, ..Script::new() };
     (0..5).for_each(|_| assert_ne!(script.round(1000), Mode::ProbeBw));
     assert_eq!(script.bbr.mode, Mode::Drain);
     script.in_flight = 106;
@@ -222,14 +203,7 @@ fn the_first_ten_packets_are_not_paced() {
     let mut bbr = Script::new().bbr;
     for in_flight in 1..=10 {
         assert_eq!(bbr.decision().departure, Time::ZERO);
-        bbr.on_sent(&Sent {
-            now: Time::ZERO,
-            size: PACKET,
-            in_flight,
-            transmission: 0,
-            app_limited: false,
-            retransmission: false,
-        });
+        bbr.on_sent(&Sent { in_flight, ..sent(Time::ZERO, 1000) });
     }
     assert_eq!(bbr.decision().departure.nanos() / 1000, 3501);
 }

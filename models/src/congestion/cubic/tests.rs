@@ -1,56 +1,26 @@
 //! CUBIC by hand, and its laws.
 
 use super::*;
-use crate::units::Bytes;
+use crate::congestion::testing::{self, setup};
 use proptest::prelude::*;
 
+const RTT: Span = Span::from_millis(100);
+
 fn cubic(window: u32) -> Cubic {
-    let setup = Setup {
-        now: Time::ZERO,
-        packet: Bytes::new(1000),
-        handshake_rtt: Span::from_millis(100),
-        initial_window: window,
-        seed: 1,
-    };
-    Cubic::build(&setup, &Settings::new()).expect("defaults are valid")
+    Cubic::build(&setup(1000, RTT, window), &Settings::new()).expect("defaults are valid")
 }
 
 fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
-/// One packet acknowledged; the round trip is 100 ms.
+/// One packet acknowledged.
 fn ack(now: Time) -> AckSample<'static> {
-    let rtt = Span::from_millis(100);
-    AckSample {
-        now,
-        delivered: 1,
-        cumulative: 1,
-        prior_in_flight: 10,
-        in_flight: 10,
-        rtt: Some(rtt),
-        srtt: rtt,
-        min_rtt: rtt,
-        next_unacked: 0,
-        next_unsent: 0,
-        window_limited: true,
-        in_recovery: false,
-        arrivals: &[],
-        rate: None,
-    }
+    testing::ack(now, 1, RTT)
 }
 
 fn loss() -> Loss<'static> {
-    let srtt = Span::from_millis(100);
-    Loss {
-        now: Time::ZERO,
-        transmissions: &[],
-        flights: &[],
-        lost: 1,
-        enters_recovery: true,
-        prior_in_flight: 10,
-        srtt,
-    }
+    testing::loss(at(0), RTT)
 }
 
 fn near(found: f64, expected: f64) {
@@ -207,15 +177,8 @@ fn a_falling_delay_resumes_slow_start() {
 fn a_mark_leaves_what_a_loss_leaves_and_more_with_abe() {
     let after = |abe: bool| {
         let settings = Settings::from([("abe".into(), crate::settings::Setting::Switch(abe))]);
-        let setup = Setup {
-            now: Time::ZERO,
-            packet: crate::units::Bytes::new(1500),
-            handshake_rtt: Span::from_millis(100),
-            initial_window: 100,
-            seed: 1,
-        };
-        let mut cubic = Cubic::build(&setup, &settings).expect("valid settings");
-        cubic.on_mark(&Marked { now: at(0), congestion: 1, burstiness: 0, answer: true, srtt: Span::from_millis(100) });
+        let mut cubic = Cubic::build(&setup(1500, RTT, 100), &settings).expect("valid settings");
+        cubic.on_mark(&Marked { now: at(0), congestion: 1, burstiness: 0, answer: true, srtt: RTT });
         cubic.decision().window
     };
     assert_eq!([after(false), after(true)], [70, 85]);

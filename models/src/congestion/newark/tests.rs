@@ -1,5 +1,7 @@
 use super::*;
+use crate::congestion::testing::{ack, sent, setup};
 use crate::settings::Setting;
+use alloc::vec::Vec;
 
 const RTT: Span = Span::from_millis(100);
 
@@ -8,9 +10,8 @@ fn at(ms: u64) -> Time {
 }
 
 fn newark(initial_window: u32, settings: &[(&str, Setting)]) -> Newark {
-    let setup = Setup { now: Time::ZERO, packet: Bytes::new(1000), handshake_rtt: RTT, initial_window, seed: 11 };
     let settings = settings.iter().map(|(name, value)| ((*name).into(), value.clone())).collect();
-    Newark::build(&setup, &settings).expect("valid settings")
+    Newark::build(&Setup { seed: 11, ..setup(1000, RTT, initial_window) }, &settings).expect("valid settings")
 }
 
 /// In avoidance.
@@ -20,47 +21,24 @@ fn avoiding(window: u32) -> Newark {
     newark
 }
 
-fn sent(now: Time) -> Sent {
-    Sent { now, transmission: 0, size: Bytes::new(1000), in_flight: 1, app_limited: false, retransmission: false }
-}
-
-fn ack(now: Time, packets: u32) -> AckSample<'static> {
-    AckSample {
-        now,
-        delivered: packets,
-        cumulative: packets,
-        prior_in_flight: 10,
-        in_flight: 10,
-        rtt: Some(RTT),
-        srtt: RTT,
-        min_rtt: RTT,
-        next_unacked: 0,
-        next_unsent: 0,
-        window_limited: true,
-        in_recovery: false,
-        arrivals: &[],
-        rate: None,
-    }
-}
-
 /// An acknowledgment of one packet with these bits; `answer`: the first rho-bit of its window.
 fn marked(newark: &mut Newark, now: Time, rho: bool, eta: bool, answer: bool) {
     let (congestion, burstiness) = (u32::from(rho), u32::from(eta));
     if rho || eta {
         newark.on_mark(&Marked { now, congestion, burstiness, answer, srtt: RTT });
     }
-    newark.on_ack(&ack(now, 1));
+    newark.on_ack(&ack(now, 1, RTT));
 }
 
 /// Sends whenever it may, until `end`: when.
-fn backlogged(newark: &mut Newark, end: Time) -> alloc::vec::Vec<Time> {
-    let (mut times, mut now) = (alloc::vec::Vec::new(), Time::ZERO);
+fn backlogged(newark: &mut Newark, end: Time) -> Vec<Time> {
+    let (mut times, mut now) = (Vec::new(), Time::ZERO);
     loop {
         now = now.max(newark.decision().departure);
         if now > end {
             return times;
         }
-        newark.on_sent(&sent(now));
+        newark.on_sent(&sent(now, 1000));
         times.push(now);
     }
 }
@@ -72,8 +50,7 @@ fn a_sender_that_always_has_data_sends_a_poisson_process_of_rate_w_over_rtt() {
     for bucket in [1, 240] {
         let mut newark = newark(20, &[("bucket_max", Setting::Integer(bucket))]);
         let times = backlogged(&mut newark, at(200_000));
-        let gaps: alloc::vec::Vec<f64> =
-            times.windows(2).skip(20).map(|pair| pair[1].since(pair[0]).as_secs_f64()).collect();
+        let gaps: Vec<f64> = times.windows(2).skip(20).map(|pair| pair[1].since(pair[0]).as_secs_f64()).collect();
         assert!(times.len().abs_diff(40_000) < 5 * 200 + 20, "{}", times.len());
         let n = gaps.len() as f64;
         let mean = gaps.iter().sum::<f64>() / n;
@@ -96,11 +73,11 @@ fn a_larger_g_sends_as_much_less() {
 fn an_idle_sender_saves_as_many_tokens_as_the_bucket_holds() {
     let mut newark = newark(20, &[("bucket_max", Setting::Integer(30))]);
     while newark.decision().departure == Time::ZERO {
-        newark.on_sent(&sent(at(0)));
+        newark.on_sent(&sent(at(0), 1000));
     }
     let mut burst = 0;
     while newark.decision().departure <= at(10_000) {
-        newark.on_sent(&sent(at(10_000)));
+        newark.on_sent(&sent(at(10_000), 1000));
         burst += 1;
     }
     assert_eq!(burst, 30);
@@ -111,13 +88,13 @@ fn an_idle_sender_saves_as_many_tokens_as_the_bucket_holds() {
 #[test]
 fn eta_bits_halve_the_bucket_once_per_round_trip_and_then_the_window() {
     let mut newark = avoiding(64);
-    let mut sizes = alloc::vec::Vec::new();
+    let mut sizes = Vec::new();
     for rtt in 1..=9 {
         marked(&mut newark, at(100 * rtt), false, true, false);
         marked(&mut newark, at(100 * rtt + 50), false, true, false);
         sizes.push((newark.bucket.size, newark.window.size));
     }
-    let bucket: alloc::vec::Vec<u32> = sizes.iter().map(|(bucket, _)| *bucket).collect();
+    let bucket: Vec<u32> = sizes.iter().map(|(bucket, _)| *bucket).collect();
     assert_eq!(bucket, [120, 60, 30, 15, 7, 3, 1, 1, 1]);
     assert_eq!(sizes[6].1, 64);
     assert_eq!((sizes[7].1, sizes[8].1), (32, 16));
@@ -167,7 +144,7 @@ fn both_bits_at_once_halve_the_window_once() {
 fn a_window_that_tokens_do_not_limit_grows_only_without_validation() {
     for (validate, size) in [(true, 10), (false, 12)] {
         let mut newark = newark(10, &[("validate", Setting::Switch(validate))]);
-        newark.on_ack(&AckSample { window_limited: false, ..ack(at(1), 2) });
+        newark.on_ack(&AckSample { window_limited: false, ..ack(at(1), 2, RTT) });
         assert_eq!(newark.window.size, size);
     }
 }
@@ -189,7 +166,9 @@ fn a_timeout_leaves_one_token_and_a_window_of_one() {
 
 #[test]
 fn a_bucket_for_nothing_is_refused() {
-    let setup = Setup { now: Time::ZERO, packet: Bytes::new(1000), handshake_rtt: RTT, initial_window: 10, seed: 1 };
     let settings = Settings::from([("bucket_max".into(), Setting::Integer(0))]);
-    assert!(matches!(Newark::build(&setup, &settings), Err(SettingError::Invalid { name: "bucket_max", .. })));
+    assert!(matches!(
+        Newark::build(&setup(1000, RTT, 10), &settings),
+        Err(SettingError::Invalid { name: "bucket_max", .. })
+    ));
 }

@@ -1,11 +1,10 @@
 //! The law by hand.
 
 use super::*;
+use crate::congestion::testing::{self, loss, sent, setup};
 
 fn prague(window: u32, rtt: Span) -> Prague {
-    let setup =
-        Setup { now: Time::ZERO, packet: Bytes::new(1500), handshake_rtt: rtt, initial_window: window, seed: 1 };
-    Prague::build(&setup, &Settings::new()).expect("defaults are valid")
+    Prague::build(&setup(1500, rtt, window), &Settings::new()).expect("defaults are valid")
 }
 
 /// Out of slow start for so many rounds, with marks seen.
@@ -25,20 +24,10 @@ fn ack(prague: &mut Prague, now: Time, delivered: u32, marked: u32, unacked: u64
         prague.on_mark(&Marked { now, congestion: marked, burstiness: 0, answer, srtt });
     }
     prague.on_ack(&AckSample {
-        now,
-        delivered,
-        cumulative: delivered,
-        prior_in_flight: 10,
-        in_flight: 10,
         rtt: None,
-        srtt,
-        min_rtt: srtt,
         next_unacked: unacked,
         next_unsent: unacked + 100,
-        window_limited: true,
-        in_recovery: false,
-        arrivals: &[],
-        rate: None,
+        ..testing::ack(now, delivered, srtt)
     });
 }
 
@@ -100,12 +89,9 @@ fn it_answers_once_in_a_virtual_round_trip() {
 #[test]
 fn a_loss_halves_and_an_undo_takes_it_back() {
     let mut prague = settled(100.0, 0.1, 9, Span::from_millis(50));
-    let (now, srtt) = (at(100), Span::from_millis(50));
-    let loss =
-        Loss { now, transmissions: &[], flights: &[], lost: 1, enters_recovery: true, prior_in_flight: 100, srtt };
-    prague.on_loss(&loss);
+    prague.on_loss(&loss(at(100), Span::from_millis(50)));
     near(prague.course.window, 50.0);
-    prague.on_undo(&Undo { now });
+    prague.on_undo(&Undo { now: at(100) });
     near(prague.course.window, 100.0);
 }
 
@@ -113,15 +99,7 @@ fn a_loss_halves_and_an_undo_takes_it_back() {
 #[test]
 fn packets_are_paced_over_the_round_trip() {
     let gap = |prague: &mut Prague| {
-        let sent = Sent {
-            now: at(7),
-            transmission: 0,
-            size: Bytes::new(1500),
-            in_flight: 1,
-            app_limited: false,
-            retransmission: false,
-        };
-        prague.on_sent(&sent);
+        prague.on_sent(&sent(at(7), 1500));
         prague.decision().departure.since(at(7))
     };
     let mut settled = settled(100.0, 0.0, 9, Span::from_millis(50));

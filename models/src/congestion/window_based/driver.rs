@@ -2,8 +2,9 @@
 
 use super::{Law, WindowBased};
 use crate::congestion::contract::{AckSample, Arrival, Controller, Loss, Setup, Timeout, Undo};
+use crate::congestion::testing;
 use crate::settings::Settings;
-use crate::units::{Bytes, Span, Time};
+use crate::units::{Span, Time};
 
 pub(crate) struct Driver<L> {
     pub controller: WindowBased<L>,
@@ -34,7 +35,7 @@ impl<L: Law> Driver<L> {
 
     pub fn with(window: u32, rtt: Span, settings: &Settings) -> Driver<L> {
         let now = Time::ZERO + Span::from_secs(1);
-        let setup = Setup { now, packet: Bytes::new(1000), handshake_rtt: rtt, initial_window: window, seed: 1 };
+        let setup = Setup { now, ..testing::setup(1000, rtt, window) };
         let controller = WindowBased::build(&setup, settings).expect("valid settings");
         Driver { controller, now, rtt, min_rtt: Span::MAX, stamp: None, acked: 0, in_recovery: false }
     }
@@ -57,20 +58,14 @@ impl<L: Law> Driver<L> {
         self.min_rtt = self.min_rtt.min(self.rtt);
         let arrival = Arrival { transmission: self.acked - 1, arrived: self.stamp };
         let sample = AckSample {
-            now: self.now,
-            delivered: packets,
-            cumulative: packets,
             prior_in_flight: self.window(),
             in_flight: self.window(),
-            rtt: Some(self.rtt),
-            srtt: self.rtt,
             min_rtt: self.min_rtt,
             next_unacked: self.acked,
             next_unsent: self.acked + u64::from(self.window()),
-            window_limited: true,
             in_recovery: self.in_recovery,
             arrivals: &[arrival],
-            rate: None,
+            ..testing::ack(self.now, packets, self.rtt)
         };
         self.controller.on_ack(&sample);
     }
@@ -82,15 +77,7 @@ impl<L: Law> Driver<L> {
 
     pub fn loss(&mut self) {
         self.in_recovery = true;
-        self.controller.on_loss(&Loss {
-            flights: &[],
-            now: self.now,
-            transmissions: &[],
-            lost: 1,
-            enters_recovery: true,
-            prior_in_flight: self.window(),
-            srtt: self.rtt,
-        });
+        self.controller.on_loss(&Loss { prior_in_flight: self.window(), ..testing::loss(self.now, self.rtt) });
     }
 
     pub fn timeout(&mut self) {

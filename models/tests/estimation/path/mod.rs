@@ -1,8 +1,6 @@
 //! A FIFO bottleneck in floating point, and a receiver behind it. It computes the gaps of a stream without using
 //! anything from the crate under test.
 
-#![allow(dead_code)] // each test uses a part of it
-
 use packetscale_models::estimation::{Gap, Method, Stream};
 use packetscale_models::units::{Bytes, Span};
 

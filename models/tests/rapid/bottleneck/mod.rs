@@ -1,10 +1,6 @@
-//! One exact FIFO drop-tail bottleneck, greedy flows, exact propagation: enough to judge the law, and nothing more.
-//!
-//! Packets reach the queue the moment they leave. A departure from the queue is known on arrival, so the only events
-//! are departures of flows, acknowledgments, and packets of cross traffic; those of one flow come in order, so the
-//! next event is the smallest of a few heads. A dropped packet is declared lost when its acknowledgment would have
-//! come.
-#![allow(dead_code)]
+//! One exact FIFO drop-tail bottleneck, greedy flows, exact propagation. Packets reach the queue the moment they leave, and
+//! a departure from the queue is known on arrival; events of one flow come in order, so the next event is the smallest of
+//! a few heads. A dropped packet is declared lost when its acknowledgment would have come.
 
 use packetscale_models::rapid::{Law, LawParams, Params};
 use packetscale_models::units::{Bytes, Rate, Serialiser, Span, Time};
@@ -154,7 +150,6 @@ pub struct Bottleneck<P: LawParams = Params> {
     /// Waiting times of flow packets since `clear`.
     pub waits: Vec<u64>,
     pub drops: u64,
-    pub seed: u64,
 }
 
 impl<P: LawParams> Bottleneck<P> {
@@ -171,17 +166,11 @@ impl<P: LawParams> Bottleneck<P> {
             random: 0x9E37_79B9_7F4A_7C15,
             waits: Vec::new(),
             drops: 0,
-            seed: 1,
         }
     }
 
-    pub fn seed(mut self, seed: u64) -> Bottleneck<P> {
-        self.seed = seed;
-        self
-    }
-
     pub fn flow(mut self, params: &P, rtt: Span, start: Time) -> Bottleneck<P> {
-        let seed = 1000 * self.seed + self.flows.len() as u64;
+        let seed = 1000 + self.flows.len() as u64;
         self.flows.push(Flow {
             law: Law::new(params, start, rtt, seed),
             rtt,

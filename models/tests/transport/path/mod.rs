@@ -1,10 +1,8 @@
 //! A path for tests: two fixed delays, and a fate for every segment and acknowledgment. It has no queue and no rate.
-#![allow(dead_code)]
 
 pub mod scripted;
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::BTreeMap;
 
 use packetscale_models::congestion::{AnyController, Extras, Setup, find};
 use packetscale_models::settings::{Setting, Settings};
@@ -67,25 +65,6 @@ enum Event {
     Receiver,
 }
 
-struct Unordered(Event);
-
-impl PartialEq for Unordered {
-    fn eq(&self, _: &Unordered) -> bool {
-        true
-    }
-}
-impl Eq for Unordered {}
-impl PartialOrd for Unordered {
-    fn partial_cmp(&self, other: &Unordered) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-impl Ord for Unordered {
-    fn cmp(&self, _: &Unordered) -> std::cmp::Ordering {
-        std::cmp::Ordering::Equal
-    }
-}
-
 /// A sender, a receiver, and the path between them.
 pub struct Path<C> {
     pub now: Time,
@@ -104,7 +83,7 @@ pub struct Path<C> {
     pub marks: Box<dyn FnMut(&Segment) -> Marks>,
     /// Checked after every event.
     pub check: fn(&Sender<C>),
-    events: BinaryHeap<Reverse<(Time, u64, Unordered)>>,
+    events: BTreeMap<(Time, u64), Event>,
     order: u64,
     sender_wakeup: Time,
     receiver_wakeup: Time,
@@ -124,7 +103,7 @@ impl<C: Extras> Path<C> {
             ack_fate: Box::new(|_, _| arrives()),
             marks: Box::new(|_| Marks::NONE),
             check: |_| {},
-            events: BinaryHeap::new(),
+            events: BTreeMap::new(),
             order: 0,
             sender_wakeup: Time::MAX,
             receiver_wakeup: Time::MAX,
@@ -133,18 +112,15 @@ impl<C: Extras> Path<C> {
 
     fn at(&mut self, time: Time, event: Event) {
         self.order += 1;
-        self.events.push(Reverse((time, self.order, Unordered(event))));
+        self.events.insert((time, self.order), event);
     }
 
     /// Runs until nothing is left to happen, the transfer is done, or `until`.
     pub fn run(&mut self, until: Time) {
         self.transmit();
         while !self.sender.is_done() {
-            match self.events.peek() {
-                Some(Reverse((time, _, _))) if *time <= until => {}
-                _ => break,
-            }
-            let Reverse((time, _, Unordered(event))) = self.events.pop().expect("peeked");
+            let Some(next) = self.events.first_entry().filter(|next| next.key().0 <= until) else { break };
+            let ((time, _), event) = next.remove_entry();
             self.now = time;
             match event {
                 Event::Segment(segment) => {
