@@ -1,24 +1,27 @@
 //! Flows that arrive, and flows that stop.
 
+use crate::support::{log, ms, packets, planned, run, same_in_both_modes, was_dropped};
 use experiment::results::{CompletionResult, Run, TransferResult};
-use experiment::scenario::{Experiment, Scenario};
+use experiment::scenario::Experiment;
+use packetscale_models::units::Ratio;
 use simulator::Mode;
-use std::path::Path;
 
 fn experiment(flow: &str) -> Experiment {
-    let text = format!(
+    planned(&format!(
         "run = {{ duration = \"20 s\" }}\n\
          path = {{ rate = \"8 Mbit/s\", delay = \"10 ms\", buffer = \"unlimited\" }}\n\
          receiver = {{ delayed_ack = 1 }}\n\
          record = {{ transfers = true }}\n\
          [[flow]]\ncontroller = \"newreno\"\npacket = \"1000 B\"\n{flow}"
-    );
-    let scenario = Scenario::parse(&text, Path::new("arrivals.toml"), &[]).unwrap_or_else(|error| panic!("{error}"));
-    scenario.plan().remove(0)
+    ))
 }
 
-fn run(flow: &str) -> Run {
-    simulator::run(&experiment(flow)).unwrap_or_else(|error| panic!("{error}"))
+fn run_of(flow: &str) -> Run {
+    run(&experiment(flow))
+}
+
+fn starts(run: &Run) -> Vec<f64> {
+    run.transfers.iter().map(|flow| flow.start_s).collect()
 }
 
 fn is(found: f64, expected: f64) {
@@ -29,12 +32,12 @@ fn is(found: f64, expected: f64) {
 /// at once; from 21 ms on each acknowledgment lets two more go, twice as many as the link takes, so that the link is busy
 /// from then on. The first of the other fifteen starts at 21 ms, the last ends at 36 ms and arrives at 46 ms. Idle: 35 ms.
 #[test]
-fn a_single_flow_on_an_idle_path_takes_what_can_be_counted() {
-    let run = run("size = \"10 kB\"\narrivals = { kind = \"times\", times = [\"1 s\"] }\n");
+fn completion_time_on_an_idle_path_is_counted_by_hand() {
+    let run = run_of("size = \"10 kB\"\narrivals = { kind = \"times\", times = [\"1 s\"] }\n");
     let flow = &run.transfers[0];
     is(flow.completion_time_s, 0.020);
     is(flow.idle_time_s, 0.020);
-    let run = self::run("size = \"25 kB\"\narrivals = { kind = \"times\", times = [\"1 s\"] }\n");
+    let run = run_of("size = \"25 kB\"\narrivals = { kind = \"times\", times = [\"1 s\"] }\n");
     let flow = &run.transfers[0];
     assert_eq!((flow.start_s, flow.size_bytes), (1.0, 25_000));
     is(flow.completion_time_s, 0.046);
@@ -46,10 +49,9 @@ fn a_single_flow_on_an_idle_path_takes_what_can_be_counted() {
 
 #[test]
 fn a_list_of_arrivals_gives_exactly_these_starts() {
-    let run =
-        run("size = \"3 kB\"\narrivals = { kind = \"times\", times = [\"7 s\", \"500 ms\", \"500 ms\", \"2 s\"] }\n");
-    let starts: Vec<f64> = run.transfers.iter().map(|flow| flow.start_s).collect();
-    assert_eq!(starts, [0.5, 0.5, 2.0, 7.0]);
+    let times = "[\"7 s\", \"500 ms\", \"500 ms\", \"2 s\"]";
+    let run = run_of(&format!("size = \"3 kB\"\narrivals = {{ kind = \"times\", times = {times} }}\n"));
+    assert_eq!(starts(&run), [0.5, 0.5, 2.0, 7.0]);
     // Two at a time share the link packet by packet behind each other: 13 ms alone, 16 ms for the later one.
     let took: Vec<u64> = run.transfers.iter().map(|flow| (flow.completion_time_s * 1e6).round() as u64).collect();
     assert_eq!(took, [13_000, 16_000, 13_000, 13_000]);
@@ -57,9 +59,9 @@ fn a_list_of_arrivals_gives_exactly_these_starts() {
 
 #[test]
 fn arrivals_stay_between_start_and_stop() {
-    let run =
-        run("size = \"3 kB\"\nstart = \"4 s\"\nstop = \"6 s\"\narrivals = { kind = \"poisson\", every = \"10 ms\" }\n");
-    let starts: Vec<f64> = run.transfers.iter().map(|flow| flow.start_s).collect();
+    let within = "start = \"4 s\"\nstop = \"6 s\"\n";
+    let starts =
+        starts(&run_of(&format!("size = \"3 kB\"\n{within}arrivals = {{ kind = \"poisson\", every = \"10 ms\" }}\n")));
     assert!(starts.iter().all(|start| (4.0..6.0).contains(start)));
     // 200 are expected, with a deviation of 14: four of them.
     assert!((140..260).contains(&starts.len()), "{}", starts.len());
@@ -67,8 +69,8 @@ fn arrivals_stay_between_start_and_stop() {
 
 /// One client without a pause: each flow of 13 ms begins when the last has ended.
 #[test]
-fn a_client_asks_for_its_next_flow_when_the_last_is_there() {
-    let run = run("size = \"3 kB\"\nstop = \"1 s\"\narrivals = { kind = \"requests\" }\n");
+fn a_client_requests_its_next_flow_when_the_last_has_ended() {
+    let run = run_of("size = \"3 kB\"\nstop = \"1 s\"\narrivals = { kind = \"requests\" }\n");
     let ends = run.transfers.iter().map(|flow| flow.start_s + flow.completion_time_s);
     for (end, next) in ends.zip(&run.transfers[1..]) {
         is(next.start_s, end);
@@ -80,7 +82,7 @@ fn a_client_asks_for_its_next_flow_when_the_last_is_there() {
 #[test]
 fn a_load_is_the_share_of_the_slowest_link() {
     let run =
-        run("size = { kind = \"exponential\", mean = \"20 kB\" }\narrivals = { kind = \"poisson\", load = 0.5 }\n");
+        run_of("size = { kind = \"exponential\", mean = \"20 kB\" }\narrivals = { kind = \"poisson\", load = 0.5 }\n");
     // 500 flows in 20 s; a sum of 500 exponential sizes of exponential gaps deviates by sqrt(2 / 500) = 6 %: three of them.
     let utilisation = run.summary.utilisation.unwrap();
     assert!((utilisation - 0.5).abs() < 0.095, "{utilisation}");
@@ -99,14 +101,14 @@ fn a_load_is_the_share_of_the_slowest_link() {
 #[test]
 fn a_place_that_is_used_again_starts_afresh() {
     let mut experiment = experiment("size = \"500 B\"\narrivals = { kind = \"poisson\", every = \"1333 us\" }\n");
-    let clean = simulator::run(&experiment).unwrap();
+    let clean = run(&experiment);
     let flows = clean.transfers.len() as u64;
     assert!(flows > 14_000);
     assert_eq!(clean.summary.loss_ratio, Some(0.0));
     assert!(clean.transfers.iter().all(|flow: &TransferResult| flow.completion_time_s >= 0.0105));
     // The same with one in twenty packets lost: every flow ends that had the time for it, later or not.
-    experiment.links[0].loss = packetscale_models::units::Ratio::from_f64(0.05);
-    let lossy = simulator::run(&experiment).unwrap();
+    experiment.links[0].loss = Ratio::from_f64(0.05);
+    let lossy = run(&experiment);
     assert_eq!(lossy.summary.flows_arrived, clean.summary.flows_arrived);
     let late = |flow: &TransferResult| flow.start_s > 15.0;
     let ended = |run: &Run| run.transfers.iter().filter(|flow| !late(flow)).count();
@@ -115,34 +117,26 @@ fn a_place_that_is_used_again_starts_afresh() {
 }
 
 #[test]
-fn flows_that_arrive_are_the_same_with_and_without_events_per_hop() {
+fn arriving_flows_are_the_same_fused_and_stepped() {
     let flow = "size = { kind = \"pareto\", least = \"1 kB\", most = \"1 MB\", shape = 1.2 }\n\
         arrivals = { kind = \"poisson\", load = 0.7 }\n[[flow]]\ncontroller = \"cubic\"\nstop = \"9 s\"\n";
     let mut experiment = experiment(flow);
-    experiment.links[0].buffer = experiment::scenario::Buffer::Packets(packetscale_models::units::Packets::new(20));
-    let fused = simulator::log(&experiment, Mode::Fused).unwrap();
-    let stepped = simulator::log(&experiment, Mode::Stepped).unwrap();
-    assert!(
-        fused.len() > 10_000 && fused.iter().any(|served| served.departure == packetscale_models::units::Time::MAX)
-    );
-    assert_eq!(fused, stepped);
+    experiment.links[0].buffer = packets(20);
+    assert!(same_in_both_modes(&experiment, 10_001).iter().any(was_dropped));
 }
 
 /// The link is busy until the flow stops at 5 s; then at most a window is under way, and it is done.
 #[test]
 fn a_flow_that_stops_sends_nothing_new() {
-    let text = "stop = \"5 s\"\n";
-    let mut experiment = experiment(text);
-    experiment.links[0].buffer = experiment::scenario::Buffer::Packets(packetscale_models::units::Packets::new(20));
-    let run = simulator::run(&experiment).unwrap();
+    let mut experiment = experiment("stop = \"5 s\"\n");
+    experiment.links[0].buffer = packets(20);
+    let run = run(&experiment);
     let done = run.flows[0].completion_s.unwrap();
     // 20 packets of 1 ms wait at most, and a round trip is 20 ms.
     assert!((5.0..5.1).contains(&done), "{done}");
     let sent = run.flows[0].sent_packets as f64;
     assert!((4_500.0..5_050.0).contains(&sent), "{sent}");
-    let log = simulator::log(&experiment, Mode::Fused).unwrap();
-    assert!(log.iter().all(|served| served.arrival
-        <= packetscale_models::units::Time::ZERO + packetscale_models::units::Span::from_millis(5_100)));
+    assert!(log(&experiment, Mode::Fused).iter().all(|served| served.arrival <= ms(5_100)));
 }
 
 /// A flow every microsecond, none of which ends: the 65 537th finds no place. The run stops then, not after a minute.
@@ -151,8 +145,7 @@ fn more_flows_at_a_time_than_there_are_places_end_the_run() {
     let text = "[run]\nduration = \"1 min\"\n[path]\nrate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n[sender]\ninitial_window = 1\n\
         [[flow]]\ncontroller = \"newreno\"\n[[flow]]\ncontroller = \"newreno\"\nsize = \"1 MB\"\n\
         arrivals = { kind = \"poisson\", every = \"1 us\" }\n";
-    let scenario = Scenario::parse(text, Path::new("crowded.toml"), &[]).unwrap_or_else(|error| panic!("{error}"));
-    let error = simulator::run(&scenario.plan()[0]).map(drop).unwrap_err().to_string();
+    let error = simulator::run(&planned(text)).map(drop).unwrap_err().to_string();
     assert_eq!(error, "flow.1.arrivals: found more than 65536 flows at a time; expected fewer, or shorter ones");
 }
 
@@ -164,7 +157,6 @@ fn acknowledgments_of_a_flow_that_is_over_do_not_disturb_the_next() {
                 receiver = { delayed_ack = 1, ack_bunching = \"5 s\" }\n\
                 record = { transfers = true }\n\
                 [[flow]]\ncontroller = \"newreno\"\nsize = \"3 kB\"\narrivals = { kind = \"poisson\", every = \"10 ms\" }\n";
-    let scenario = Scenario::parse(text, Path::new("bunched.toml"), &[]).unwrap_or_else(|error| panic!("{error}"));
-    let run = simulator::run(&scenario.plan().remove(0)).unwrap_or_else(|error| panic!("{error}"));
-    assert!(run.transfers.len() > 1000, "{}", run.transfers.len());
+    let arrived = run(&planned(text)).transfers.len();
+    assert!(arrived > 1000, "{arrived}");
 }

@@ -1,6 +1,7 @@
 //! Controllers of files, at work. The oracle of CUBIC in C is the built-in CUBIC: another text, by the same RFC.
 
-use experiment::scenario::{Experiment, Scenario};
+use crate::support::{self, run, same_in_both_modes};
+use experiment::scenario::Experiment;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
@@ -9,11 +10,11 @@ use std::sync::OnceLock;
 fn cubic() -> Option<&'static Path> {
     static FILE: OnceLock<Option<PathBuf>> = OnceLock::new();
     let compiled = || {
-        let room = Path::new(env!("CARGO_MANIFEST_DIR")).join("../controller");
+        let controller = Path::new(env!("CARGO_MANIFEST_DIR")).join("../controller");
         let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("cubic-in-c.so");
         let mut cc = Command::new("cc");
         cc.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-O2", "-fPIC", "-ffp-contract=off", "-I"]);
-        cc.arg(room.join("include")).arg(room.join("examples/cubic.c")).arg("-o").arg(&file);
+        cc.arg(controller.join("include")).arg(controller.join("examples/cubic.c")).arg("-o").arg(&file);
         match cc.output() {
             Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr)),
             Err(error) => {
@@ -26,31 +27,24 @@ fn cubic() -> Option<&'static Path> {
     FILE.get_or_init(compiled).as_deref()
 }
 
-/// A scenario with this controller in the place of CONTROLLER.
+/// The runs of a scenario with this controller in the place of CONTROLLER.
 fn plan(text: &str, controller: &str) -> Vec<Experiment> {
-    let text = text.replace("CONTROLLER", controller);
-    Scenario::parse(&text, Path::new("brought.toml"), &[]).unwrap_or_else(|error| panic!("{error}")).plan()
+    support::plan(&text.replace("CONTROLLER", controller))
+}
+
+fn in_c(file: &Path, settings: &str) -> String {
+    format!("{{ kind = \"c\", file = \"{}\", label = \"it\"{settings} }}", file.display())
 }
 
 /// All that comes out of the runs, but the time they took.
 fn outcome(plan: &[Experiment]) -> String {
     let runs = plan.iter().map(|experiment| {
-        let mut run = simulator::run(experiment).expect("a run");
+        let mut run = run(experiment);
         run.summary.cpu_s = None;
         run.colour = String::new();
         serde_json::to_string(&run).expect("written").replace("cubic-in-c", "cubic")
     });
     runs.collect::<Vec<_>>().join("\n")
-}
-
-#[track_caller]
-fn same(text: &str, settings: &str) {
-    let Some(file) = cubic() else { return };
-    let own = outcome(&plan(text, &format!("{{ kind = \"cubic\", label = \"it\"{settings} }}")));
-    let file = file.display();
-    let brought = outcome(&plan(text, &format!("{{ kind = \"c\", file = \"{file}\", label = \"it\"{settings} }}")));
-    assert!(own.contains("\"cubic\""), "the flows are named");
-    assert!(own == brought, "{}", differ(&own, &brought));
 }
 
 /// Where two texts begin to differ.
@@ -60,40 +54,28 @@ fn differ(one: &str, other: &str) -> String {
     format!("{}\n{}", around(one), around(other))
 }
 
-/// Slow start, HyStart++, losses by a full queue, two flows of different round trips.
-#[test]
-fn cubic_in_c_is_cubic_at_a_full_queue() {
-    same(
+/// What each case exercises, its scenario, and the settings of its controller.
+const CASES: [(&str, &str, &str); 4] = [
+    (
+        "a full queue: slow start, HyStart++, losses, two flows of different round trips",
         r#"
         run = { duration = "12 s", warmup = "2 s", seed = 3, replications = 2 }
         path = { rate = "50 Mbit/s", delay = "10 ms", buffer = "1 bdp" }
         flow = [{ controller = CONTROLLER }, { controller = CONTROLLER, rtt = "60 ms", start = "1 s" }]
         "#,
         "",
-    );
-}
-
-/// Losses by chance, many of them together: timeouts and needless reductions.
-#[test]
-fn cubic_in_c_is_cubic_through_timeouts() {
-    let text = r#"
+    ),
+    (
+        "losses by chance, many of them together: timeouts and needless reductions",
+        r#"
         run = { duration = "15 s", seed = 5 }
-        path = { rate = "20 Mbit/s", delay = "20 ms", buffer = "20 packets", loss = 0.04, jitter = "15 ms" }
+        path = { rate = "20 Mbit/s", delay = "20 ms", buffer = "20 packets", loss = 0.04 }
         flow = [{ controller = CONTROLLER, count = 3 }]
-        "#;
-    let text = text.replace(", jitter = \"15 ms\"", "");
-    if cubic().is_some() {
-        let runs = plan(&text, "\"cubic\"");
-        let run = simulator::run(&runs[0]).expect("a run");
-        assert!(run.flows.iter().any(|flow| flow.timeouts > Some(0)), "the scenario has no timeout");
-    }
-    same(&text, "");
-}
-
-/// Marks, and every setting changed.
-#[test]
-fn cubic_in_c_is_cubic_with_marks_and_settings() {
-    same(
+        "#,
+        "",
+    ),
+    (
+        "marks, and every setting changed",
         r#"
         run = { duration = "10 s", seed = 7 }
         path = { rate = "40 Mbit/s", delay = "15 ms", buffer = "2 bdp", queue = "codel" }
@@ -101,13 +83,9 @@ fn cubic_in_c_is_cubic_with_marks_and_settings() {
         flow = [{ controller = CONTROLLER, count = 2 }]
         "#,
         ", beta = 0.8, abe = true, c = 1.3, fast_convergence = false, reno_friendly = false, full_reno = false, hystart = false",
-    );
-}
-
-/// An application that pauses: acknowledgments that no window limits.
-#[test]
-fn cubic_in_c_is_cubic_beside_an_application_that_pauses() {
-    same(
+    ),
+    (
+        "an application that pauses: acknowledgments that no window limits",
         r#"
         run = { duration = "20 s", seed = 9 }
         path = { rate = "30 Mbit/s", delay = "25 ms", buffer = "1 bdp" }
@@ -118,10 +96,22 @@ fn cubic_in_c_is_cubic_beside_an_application_that_pauses() {
         controller = CONTROLLER
         "#,
         "",
-    );
+    ),
+];
+
+#[test]
+fn cubic_in_c_is_cubic() {
+    let Some(file) = cubic() else { return };
+    for (why, text, settings) in CASES {
+        let own = outcome(&plan(text, &format!("{{ kind = \"cubic\", label = \"it\"{settings} }}")));
+        let brought = outcome(&plan(text, &in_c(file, settings)));
+        assert!(own.contains("\"cubic\""), "{why}: the flows are named");
+        assert!(own == brought, "{why}: {}", differ(&own, &brought));
+    }
+    let run = run(&plan(CASES[1].1, "\"cubic\"")[0]);
+    assert!(run.flows.iter().any(|flow| flow.timeouts > Some(0)), "the second scenario has no timeout");
 }
 
-/// Both forms of a link make the same run, also of a controller of a file.
 #[test]
 fn fused_is_stepped_for_a_controller_of_a_file() {
     let Some(file) = cubic() else { return };
@@ -130,11 +120,7 @@ fn fused_is_stepped_for_a_controller_of_a_file() {
         path = { rate = "30 Mbit/s", delay = "10 ms", buffer = "0.5 bdp" }
         flow = [{ controller = CONTROLLER, count = 3 }]
         "#;
-    let runs = plan(text, &format!("{{ kind = \"c\", file = \"{}\" }}", file.display()));
-    let logged = |mode| simulator::log(&runs[0], mode).expect("a run");
-    let fused = logged(simulator::Mode::Fused);
-    assert!(fused.len() > 1000, "{} services", fused.len());
-    assert!(fused == logged(simulator::Mode::Stepped));
+    same_in_both_modes(&plan(text, &in_c(file, ""))[0], 1001);
 }
 
 /// The id of a run covers what the file contains: the experiment names it among its files.
@@ -146,7 +132,7 @@ fn the_file_of_a_controller_is_among_the_files_of_a_run() {
         path = { rate = "10 Mbit/s", delay = "5 ms", buffer = "1 bdp" }
         flow = [{ controller = CONTROLLER, count = 5 }]
         "#;
-    let runs = plan(text, &format!("{{ kind = \"c\", file = \"{}\" }}", file.display()));
+    let runs = plan(text, &in_c(file, "").replace(", label = \"it\"", ""));
     assert_eq!(runs[0].files().collect::<Vec<_>>(), [file]);
     assert_eq!(runs[0].controller, "cubic-in-c");
     assert_eq!(plan(text, "\"cubic\"")[0].files().count(), 0);
@@ -156,21 +142,21 @@ fn the_file_of_a_controller_is_among_the_files_of_a_run() {
 #[test]
 fn states_that_take_too_much_memory_are_refused_before_the_run() {
     let Some(file) = cubic() else { return };
-    let room = Path::new(env!("CARGO_MANIFEST_DIR")).join("../controller");
-    let text = std::fs::read_to_string(room.join("examples/cubic.c")).expect("the example");
+    let controller = Path::new(env!("CARGO_MANIFEST_DIR")).join("../controller");
+    let text = std::fs::read_to_string(controller.join("examples/cubic.c")).expect("the example");
     let large = text.replace(".state_bytes = sizeof(struct cubic)", ".state_bytes = 1u << 24");
     assert_ne!(large, text);
     let (source, object) = (file.with_file_name("large.c"), file.with_file_name("large.so"));
     std::fs::write(&source, large).expect("written");
     let mut cc = Command::new("cc");
-    cc.args(["-shared", "-O1", "-fPIC", "-I"]).arg(room.join("include")).arg(&source).arg("-o").arg(&object);
+    cc.args(["-shared", "-O1", "-fPIC", "-I"]).arg(controller.join("include")).arg(&source).arg("-o").arg(&object);
     assert!(cc.status().expect("cc starts").success());
     let run = |flows: u32| {
         let text = format!(
             "run = {{ duration = \"1 ms\" }}\npath = {{ rate = \"10 Mbit/s\", delay = \"5 ms\", buffer = \"1 bdp\" }}\n\
              [[flow]]\ncontroller = CONTROLLER\ncount = {flows}\n"
         );
-        simulator::run(&plan(&text, &format!("{{ kind = \"c\", file = \"{}\" }}", object.display()))[0])
+        simulator::run(&plan(&text, &in_c(&object, ""))[0])
     };
     // 2^30 bytes are 64 states of 2^24.
     assert!(run(64).is_ok());

@@ -1,30 +1,12 @@
-//! Paced senders on clocks of their own: in a run that is watched no sender has one, so both must be the same run.
+//! Paced senders with clocks of their own: in a watched run no sender has one, and both must be the same run.
 
-use crate::support;
-
+use crate::support::{dumbbell, flow, link, ms, packets, run};
 use experiment::results::{Run, Summary};
-use experiment::scenario::{Buffer, Coalescing, Experiment, FlowSpec, LinkSpec, ReceiverSpec, Record, Size, Start};
-use harness::packets::{Event, Observer, Start as Begins};
+use experiment::scenario::{Coalescing, Experiment, FlowSpec, LinkSpec, ReceiverSpec, Record, Size, Start};
+use harness::packets::Observer;
 use packetscale_models::congestion::registry;
-use packetscale_models::units::{Bytes, Packets, Rate, Ratio, Span, Time};
+use packetscale_models::units::{Bytes, Packets, Rate, Ratio, Span};
 use proptest::prelude::*;
-use std::io;
-use support::{dumbbell, flow, link};
-
-/// Is told everything and keeps nothing.
-struct Nobody;
-
-impl Observer for Nobody {
-    fn begin(&mut self, _: &Begins) -> io::Result<()> {
-        Ok(())
-    }
-    fn see(&mut self, _: Time, _: &Event) -> io::Result<()> {
-        Ok(())
-    }
-    fn end(&mut self, _: &Run) -> io::Result<()> {
-        Ok(())
-    }
-}
 
 /// A run without its cost, and its events.
 fn plain(run: Run) -> (Run, u64) {
@@ -33,15 +15,14 @@ fn plain(run: Run) -> (Run, u64) {
 }
 
 fn both(experiment: &Experiment) -> ((Run, u64), (Run, u64)) {
-    let caught_up = simulator::run(experiment).expect("it runs");
-    let watched = simulator::observed(experiment, &mut Nobody, &|_| {}).expect("it runs");
-    (plain(caught_up), plain(watched))
+    let mut nobody: Vec<Box<dyn Observer>> = Vec::new();
+    let watched = simulator::observed(experiment, &mut nobody, &|_| {}).expect("it runs");
+    (plain(run(experiment)), plain(watched))
 }
 
 /// 20 Mbit/s, 20 ms, 30 packets of buffer, with curves of a point every 7 ms.
 fn path() -> Experiment {
-    let (rate, delay) = (Rate::from_mbps(20), Span::from_millis(6));
-    let experiment = dumbbell(rate, delay, Buffer::Packets(Packets::new(30)), Span::from_secs(3));
+    let experiment = dumbbell(Rate::from_mbps(20), Span::from_millis(6), packets(30), Span::from_secs(3));
     Experiment { record: Record { step: Span::from_millis(7), ..experiment.record }, ..experiment }
 }
 
@@ -49,7 +30,7 @@ fn path() -> Experiment {
 fn every_controller_makes_the_run_that_an_event_per_departure_makes() {
     for entry in registry() {
         let one = flow(entry.name, 1000, Span::from_millis(20));
-        let other = FlowSpec { start: Start::At(Time::ZERO + Span::from_millis(300)), ..one.clone() };
+        let other = FlowSpec { start: Start::At(ms(300)), ..one.clone() };
         let experiment = Experiment { flows: vec![one.into(), other.into()], ..path() };
         let ((caught_up, _), (watched, _)) = both(&experiment);
         assert_eq!(caught_up, watched, "{}", entry.name);
@@ -81,8 +62,8 @@ prop_compose! {
     ) -> FlowSpec {
         FlowSpec {
             access: card_mbps.map(Rate::from_mbps),
-            start: Start::At(Time::ZERO + Span::from_millis(start_ms)),
-            stop: stop_ms.map(|ms| Time::ZERO + Span::from_millis(ms)),
+            start: Start::At(ms(start_ms)),
+            stop: stop_ms.map(ms),
             size: size.map_or(Size::Unlimited, |bytes| Size::Bytes(Bytes::new(bytes))),
             pacing_percent,
             min_rto: Span::from_millis(min_rto_ms),

@@ -1,8 +1,9 @@
 //! Traffic made of connections, against schedules worked out by hand.
 
+use crate::support::{log, packets as buffer, run, same_in_both_modes};
 use experiment::scenario::{Experiment, Scenario};
 use packetscale_models::units::{Span, Time};
-use simulator::{Mode, Served};
+use simulator::Mode;
 use std::fs;
 use std::path::Path;
 
@@ -33,12 +34,10 @@ fn experiment(name: &str, vectors: &str, rest: &str) -> Experiment {
 
 /// Link, arrival in microseconds, and time on the wire, packet by packet.
 fn packets(experiment: &Experiment) -> Vec<(usize, u64, u64)> {
-    let log: Vec<Served> = simulator::log(experiment, Mode::Fused).unwrap_or_else(|error| panic!("{error}"));
-    let mut packets: Vec<_> = log
+    let us = |nanos: u64| nanos / 1000;
+    let mut packets: Vec<_> = log(experiment, Mode::Fused)
         .iter()
-        .map(|served| {
-            (served.link, served.arrival.nanos() / 1000, served.departure.since(served.arrival).nanos() / 1000)
-        })
+        .map(|one| (one.link, us(one.arrival.nanos()), us(one.departure.since(one.arrival).nanos())))
         .collect();
     packets.sort_by_key(|packet| packet.1);
     packets
@@ -80,8 +79,8 @@ fn a_receive_window_holds_a_message_back() {
 fn a_message_that_is_dropped_in_part_arrives_whole_before_it_is_answered() {
     let vectors = "SEQ 0 1 1 1\nr 100000\n> 19200\nt 1000\n< 100\n";
     let mut lossy = experiment("lossy", vectors, "");
-    lossy.links[0].buffer = experiment::scenario::Buffer::Packets(packetscale_models::units::Packets::new(5));
-    let run = simulator::run(&lossy).unwrap_or_else(|error| panic!("{error}"));
+    lossy.links[0].buffer = buffer(5);
+    let run = run(&lossy);
     assert!(run.traffic[0].dropped_packets > 0, "nothing was dropped");
     let found = packets(&lossy);
     let answer = found.iter().find(|packet| packet.0 == 1).expect("an answer");
@@ -93,8 +92,7 @@ fn a_message_that_is_dropped_in_part_arrives_whole_before_it_is_answered() {
 #[test]
 fn connections_are_traffic_and_no_flow() {
     let vectors = "SEQ 0 1 1 1\nr 100000\n> 9600\nt 1000\n< 960\n";
-    let run =
-        simulator::run(&experiment("traffic", vectors, "start = \"2 s\"")).unwrap_or_else(|error| panic!("{error}"));
+    let run = run(&experiment("traffic", vectors, "start = \"2 s\""));
     assert!(run.flows.is_empty());
     assert_eq!((run.summary.packets_delivered, run.summary.throughput_bps), (0, None));
     assert_eq!((run.traffic[0].kind.as_str(), run.traffic[0].packets), ("tmix", 11));
@@ -105,8 +103,7 @@ fn connections_are_traffic_and_no_flow() {
 #[test]
 fn slots_are_used_again() {
     let many: String = (0..200).map(|i| format!("SEQ {} 1 1 1\nr 20000\n> 100\nt 10\n< 200\n", i * 90_000)).collect();
-    let run = simulator::run(&experiment("many", &many, "")).unwrap_or_else(|error| panic!("{error}"));
-    assert_eq!(run.traffic[0].packets, 400);
+    assert_eq!(run(&experiment("many", &many, "")).traffic[0].packets, 400);
 }
 
 #[test]
@@ -116,16 +113,12 @@ fn a_file_that_is_wrong_is_refused_with_its_line() {
     assert!(message.ends_with("wrong.cvec:3: found \"> many\"; expected 1 whole number"), "{message}");
 }
 
-/// Two links with events of their own make the run that links without make.
 #[test]
-fn connections_make_the_same_run_over_stepped_links() {
+fn connections_are_the_same_fused_and_stepped() {
     let vectors: String = (0..50)
         .map(|i| format!("SEQ {} 1 1 1\nw 9000 9000\nr {}\n> 300\nt 10\n< 20000\n", i * 7000, 30_000 + 1000 * i))
         .collect();
     let experiment = experiment("stepped", &vectors, "");
-    let of = |mode| simulator::log(&experiment, mode).unwrap_or_else(|error| panic!("{error}"));
-    let (fused, stepped) = (of(Mode::Fused), of(Mode::Stepped));
-    assert!(fused.len() > 1000);
-    assert!(fused == stepped, "{:?}", fused.iter().zip(&stepped).find(|(a, b)| a != b));
-    assert!(fused.iter().all(|served| served.departure < Time::ZERO + Span::from_secs(20)));
+    let log = same_in_both_modes(&experiment, 1001);
+    assert!(log.iter().all(|served| served.departure < Time::ZERO + Span::from_secs(20)));
 }

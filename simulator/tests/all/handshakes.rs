@@ -2,12 +2,10 @@
 //!
 //! Rapid tells: its first two packets leave a tenth of the handshake's round trip apart.
 
-use crate::support;
-
+use crate::support::{dumbbell, flow, link, log, planned, run, traffic};
 use experiment::scenario::{Buffer, Experiment, QueueSpec, Start, TrafficKind};
 use packetscale_models::units::{Rate, Span, Time};
-use simulator::{Mode, log};
-use support::{dumbbell, flow, link, traffic};
+use simulator::Mode;
 
 const LINK: Rate = Rate::from_mbps(10);
 const RTT: Span = Span::from_millis(20);
@@ -32,43 +30,34 @@ fn experiment(handshake_waits: bool) -> Experiment {
 
 /// How far apart the first two packets of the flow arrive at the first link, in milliseconds.
 fn first_gap_ms(experiment: &Experiment, mode: Mode) -> u64 {
-    let log = log(experiment, mode).expect("a run");
+    let log = log(experiment, mode);
     let arrivals: Vec<Time> = log.iter().filter(|served| served.owner == 0).map(|served| served.arrival).collect();
     arrivals[1].since(arrivals[0]).nanos() / 1_000_000
 }
 
-/// A second there, half a second back, and 20 ms.
 #[test]
 fn a_handshake_waits_in_the_queues_there_and_back() {
-    for mode in [Mode::Fused, Mode::Stepped] {
-        assert_eq!(first_gap_ms(&experiment(true), mode), 152);
+    // A second there, half a second back, and 20 ms. In a queue of its own nothing is ahead but the packet on the wire.
+    for (waits, queue, mode, expected_ms) in [
+        (true, "fifo", Mode::Fused, 152),
+        (true, "fifo", Mode::Stepped, 152),
+        (true, "fq-codel", Mode::Fused, 52),
+        (false, "fifo", Mode::Fused, 2),
+    ] {
+        let mut experiment = experiment(waits);
+        experiment.links[0].queue = QueueSpec::named(queue);
+        assert_eq!(first_gap_ms(&experiment, mode), expected_ms, "{queue}, {mode:?}, waits: {waits}");
     }
-}
-
-#[test]
-fn the_round_trip_of_the_idle_path_is_told_where_a_handshake_does_not_wait() {
-    assert_eq!(first_gap_ms(&experiment(false), Mode::Fused), 2);
-}
-
-/// Half a second back, and 20 ms: in a queue of its own nothing is ahead but the packet on the wire.
-#[test]
-fn a_newcomer_waits_for_nobody_where_each_flow_has_a_queue() {
-    let mut experiment = experiment(true);
-    experiment.links[0].queue = QueueSpec::named("fq-codel");
-    assert_eq!(first_gap_ms(&experiment, Mode::Fused), 52);
 }
 
 /// A link whose rate falls to nothing never takes another packet: the flow starts all the same.
 #[test]
-fn a_handshake_does_not_wait_for_ever() {
+fn a_handshake_does_not_wait_on_a_dead_link() {
     let text = r#"
         run = { duration = "4 s" }
         path = { rate = "10 Mbit/s", delay = "5 ms", buffer = "50 packets", rate_steps = [["1 s", "0 bit/s"]] }
         sender = { handshake_waits = true }
         flow = [{ controller = "newreno" }, { controller = "rapid", start = "2 s" }]
     "#;
-    let plan =
-        experiment::scenario::Scenario::parse(text, std::path::Path::new("dead.toml"), &[]).expect("a scenario").plan();
-    let run = simulator::run(&plan[0]).expect("a run");
-    assert!(run.flows[1].sent_packets > 0, "the second flow has sent nothing");
+    assert!(run(&planned(text)).flows[1].sent_packets > 0, "the second flow has sent nothing");
 }

@@ -1,19 +1,21 @@
 //! How sending and receiving hosts shape what is on the wire.
 
-use crate::support;
-
-use experiment::scenario::{Buffer, Coalescing, GapModel};
+use crate::support::{dumbbell, flow, log, run};
+use experiment::scenario::{Buffer, Coalescing, Experiment, GapModel};
 use packetscale_models::units::{Rate, Span, Time};
 use simulator::{Mode, Served};
 use std::collections::BTreeMap;
-use support::{dumbbell, flow};
+
+/// A Rapid flow on an idle path.
+fn rapid(gbps: u64, packet: u64) -> Experiment {
+    let mut experiment = dumbbell(Rate::from_gbps(gbps), Span::from_millis(5), Buffer::Unlimited, Span::from_secs(1));
+    experiment.flows = vec![flow("rapid", packet, Span::from_millis(10)).into()];
+    experiment
+}
 
 /// One Rapid flow on an idle 1 Gbit/s path without delay between sender and link: arrivals at the link are departures.
 fn departures(gaps: GapModel) -> Vec<Served> {
-    let mut experiment = dumbbell(Rate::from_gbps(1), Span::from_millis(5), Buffer::Unlimited, Span::from_secs(1));
-    experiment.gaps = gaps;
-    experiment.flows = vec![flow("rapid", 1500, Span::from_millis(10)).into()];
-    simulator::log(&experiment, Mode::Fused).unwrap()
+    log(&Experiment { gaps, ..rapid(1, 1500) }, Mode::Fused)
 }
 
 fn per_instant(log: &[Served]) -> Vec<usize> {
@@ -49,11 +51,10 @@ fn a_host_with_a_coarse_timer_sends_at_its_ticks_or_when_an_acknowledgment_wakes
 /// 120 us of coalescence hold an acknowledgment back by at most that, and by something on average.
 #[test]
 fn coalescence_lengthens_the_round_trip_by_up_to_its_timer() {
-    let mut experiment = dumbbell(Rate::from_gbps(10), Span::from_millis(5), Buffer::Unlimited, Span::from_secs(1));
-    experiment.flows = vec![flow("rapid", 9000, Span::from_millis(10)).into()];
-    let without = simulator::run(&experiment).unwrap().summary.rtt_mean_s.unwrap();
+    let mean_s = |experiment: &Experiment| run(experiment).summary.rtt_mean_s.unwrap();
+    let mut experiment = rapid(10, 9000);
+    let without = mean_s(&experiment);
     experiment.receiver.coalescing = Coalescing { time: Span::from_micros(120), ..Coalescing::NONE };
-    let with = simulator::run(&experiment).unwrap().summary.rtt_mean_s.unwrap();
-    let added = with - without;
+    let added = mean_s(&experiment) - without;
     assert!((20e-6..=130e-6).contains(&added), "{added}");
 }

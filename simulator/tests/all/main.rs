@@ -1,6 +1,4 @@
-//! Whole runs on the simulator: its laws, its hosts, and what they must not depend on.
-//!
-//! One program has them all: each program of tests links all that is tested anew.
+//! Whole runs on the simulator. One program has all tests: each program would link all that is tested.
 
 mod applications;
 mod arrivals;

@@ -1,47 +1,48 @@
 //! Queues that mark, and flows that answer.
 
-use crate::support;
-
+use crate::support::{dumbbell, flow, log, ms, packets, queue, run, traffic, was_dropped};
 use experiment::results::Run;
-use experiment::scenario::{Buffer, Experiment, FlowSpec, QueueSpec, TrafficKind};
+use experiment::scenario::{Experiment, FlowSpec, QueueSpec, TrafficKind, TrafficSpec};
 use packetscale_models::queueing::find;
-use packetscale_models::settings::{Setting, Settings};
+use packetscale_models::settings::Setting;
 use packetscale_models::units::{Packets, Rate, Ratio, Span, Time};
 use simulator::Mode;
-use support::{dumbbell, flow, traffic};
 
 const RTT: Span = Span::from_millis(40);
 
-fn packets(n: u64) -> Setting {
+fn threshold(n: u64) -> Setting {
     Setting::Packets(Packets::new(n))
+}
+
+/// Settings of TDQM with which it marks nothing.
+fn off() -> [(&'static str, Setting); 4] {
+    ["rho_min", "rho_max", "eta_min", "eta_max"].map(|name| (name, Setting::Ratio(Ratio::ONE)))
 }
 
 /// Marks every packet that finds so many queued.
 fn step(at: u64) -> QueueSpec {
-    let settings: [(&str, Setting); 5] = [
+    let settings = [
         ("weight", Setting::Ratio(Ratio::ONE)),
-        ("min", packets(at)),
-        ("max", packets(at)),
+        ("min", threshold(at)),
+        ("max", threshold(at)),
         ("gentle", Setting::Switch(false)),
         ("mark_above", Setting::Switch(true)),
     ];
-    let settings: Settings = settings.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-    QueueSpec { kind: "red".to_string(), settings }
+    queue("red", &settings)
 }
 
 /// Two flows over 20 Mbit/s: 100 packets of 1000 bytes on the way. Slow start overshoots, so there is room for six times
 /// as many in the buffer.
 fn experiment(controller: &str, queue: QueueSpec, ecn: bool) -> Experiment {
-    let buffer = Buffer::Packets(Packets::new(600));
-    let mut experiment = dumbbell(Rate::from_mbps(20), RTT / 2, buffer, Span::from_secs(30));
+    let mut experiment = dumbbell(Rate::from_mbps(20), RTT / 2, packets(600), Span::from_secs(30));
     experiment.links[0].queue = queue;
     experiment.flows = vec![FlowSpec { ecn, ..flow(controller, 1000, RTT) }.into(); 2];
     experiment.warmup = Span::from_secs(10);
     experiment
 }
 
-fn run(controller: &str, queue: QueueSpec, ecn: bool) -> Run {
-    simulator::run(&experiment(controller, queue, ecn)).unwrap()
+fn run_of(controller: &str, queue: QueueSpec, ecn: bool) -> Run {
+    run(&experiment(controller, queue, ecn))
 }
 
 /// The threshold is two round trips' worth of packets. What leaves while the queue comes down finds it above the threshold
@@ -50,18 +51,18 @@ fn run(controller: &str, queue: QueueSpec, ecn: bool) -> Run {
 #[test]
 fn capable_flows_fill_a_link_that_marks_and_lose_nothing() {
     for controller in ["newreno", "cubic", "vegas"] {
-        let run = run(controller, step(200), true);
+        let run = run_of(controller, step(200), true);
         assert_eq!(run.summary.drop_ratio.unwrap(), 0.0, "{controller}");
         assert!(run.flows.iter().all(|flow| flow.recoveries == Some(0) && flow.timeouts == Some(0)), "{controller}");
         assert!(run.summary.utilisation.unwrap() > 0.97, "{controller}: {}", run.summary.utilisation.unwrap());
     }
-    assert!(run("newreno", step(200), true).summary.mark_ratio.unwrap() > 0.0);
+    assert!(run_of("newreno", step(200), true).summary.mark_ratio.unwrap() > 0.0);
 }
 
 #[test]
 fn flows_that_are_not_capable_are_dropped_where_others_are_marked() {
     for (controller, ecn) in [("newreno", false), ("bbr", true)] {
-        let run = run(controller, QueueSpec { settings: step(20).settings, ..QueueSpec::named("red") }, ecn);
+        let run = run_of(controller, step(20), ecn);
         assert_eq!(run.summary.mark_ratio.unwrap(), 0.0, "{controller}");
         assert!(run.summary.drop_ratio.unwrap() > 0.0, "{controller}");
     }
@@ -79,7 +80,7 @@ fn marks_of_every_link_arrive() {
         experiment.bottleneck = usize::from(experiment.links[1].rate < experiment.links[0].rate);
         experiment.links[experiment.bottleneck].queue = step(200);
         experiment.flows.iter_mut().for_each(|flow| flow.route = vec![0, 1]);
-        let run = simulator::run(&experiment).unwrap();
+        let run = run(&experiment);
         assert_eq!(run.summary.drop_ratio.unwrap(), 0.0);
         assert!(run.summary.mark_ratio.unwrap() > 0.0 && run.summary.utilisation.unwrap() > 0.97);
     }
@@ -88,18 +89,13 @@ fn marks_of_every_link_arrive() {
 /// A queue that marks nothing is drop-tail: the same run, packet by packet, in both forms.
 #[test]
 fn disciplines_that_choose_no_packet_are_drop_tail() {
-    let never = |name: &str, pairs: &[(&str, Setting)]| {
-        assert!(find(name).is_some());
-        let settings = pairs.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
-        QueueSpec { kind: name.to_string(), settings }
-    };
-    let one = || Setting::Ratio(Ratio::ONE);
-    let off = [("rho_min", one()), ("rho_max", one()), ("eta_min", one()), ("eta_max", one())];
-    let expected = simulator::log(&experiment("newreno", QueueSpec::named("fifo"), true), Mode::Fused).unwrap();
-    assert!(expected.iter().any(|served| served.departure == Time::MAX));
-    for queue in [never("red", &[("min", packets(1000)), ("max", packets(2000))]), never("tdqm", &off)] {
+    let expected = log(&experiment("newreno", QueueSpec::named("fifo"), true), Mode::Fused);
+    assert!(expected.iter().any(was_dropped));
+    let red = queue("red", &[("min", threshold(1000)), ("max", threshold(2000))]);
+    for queue in [red, queue("tdqm", &off())] {
+        assert!(find(&queue.kind).is_some());
         for mode in [Mode::Fused, Mode::Stepped] {
-            let found = simulator::log(&experiment("newreno", queue.clone(), true), mode).unwrap();
+            let found = log(&experiment("newreno", queue.clone(), true), mode);
             assert!(found == expected, "{} {mode:?}", queue.kind);
         }
     }
@@ -109,25 +105,16 @@ fn disciplines_that_choose_no_packet_are_drop_tail() {
 /// work: every packet adds s W + s^2 / 2. A packet takes 177.78 us here, so that remainders count.
 #[test]
 fn tdqm_sees_the_busy_periods_that_the_link_has() {
-    let one = || Setting::Ratio(Ratio::ONE);
-    let settings = [
-        ("rho_min", one()),
-        ("rho_max", one()),
-        ("eta_min", one()),
-        ("eta_max", one()),
-        ("shortest", Setting::Ratio(Ratio::ZERO)),
-        ("delay", Setting::Word("unfinished".to_string())),
-    ];
-    let settings = settings.into_iter().map(|(name, value)| (name.to_string(), value)).collect();
-    let mut experiment = dumbbell(Rate::from_mbps(45), RTT / 2, Buffer::Packets(Packets::new(240)), Span::from_secs(5));
-    experiment.links[0].queue = QueueSpec { kind: "tdqm".to_string(), settings };
-    let stop = Time::ZERO + Span::from_millis(4900);
-    let mut poisson = traffic(TrafficKind::Poisson { rate: Rate::from_mbps(36) }, 1000, 1);
-    let mut small = traffic(TrafficKind::Poisson { rate: Rate::from_mbps(2) }, 77, 1);
-    (poisson.stop, small.stop) = (stop, stop);
-    experiment.traffic = vec![poisson, small];
+    let measures = [("shortest", Setting::Ratio(Ratio::ZERO)), ("delay", Setting::Word("unfinished".to_string()))];
+    let mut experiment = dumbbell(Rate::from_mbps(45), RTT / 2, packets(240), Span::from_secs(5));
+    experiment.links[0].queue = queue("tdqm", &[&off()[..], &measures].concat());
+    let poisson = |mbps, size| TrafficSpec {
+        stop: ms(4900),
+        ..traffic(TrafficKind::Poisson { rate: Rate::from_mbps(mbps) }, size, 1)
+    };
+    experiment.traffic = vec![poisson(36, 1000), poisson(2, 77)];
 
-    let mut log = simulator::log(&experiment, Mode::Fused).unwrap();
+    let mut log = log(&experiment, Mode::Fused);
     log.sort_by_key(|served| (served.arrival, served.departure));
     let mut etas = Vec::new();
     let (mut start, mut free, mut area) = (Time::ZERO, Time::ZERO, 0.0);
@@ -146,7 +133,7 @@ fn tdqm_sees_the_busy_periods_that_the_link_has() {
     // The first entry ends nothing, and the last period is not known to have ended.
     let etas = &etas[1..];
     let expected = etas.iter().sum::<f64>() / etas.len() as f64;
-    let found = simulator::run(&experiment).unwrap().summary.burstiness_eta.expect("measured");
+    let found = run(&experiment).summary.burstiness_eta.expect("measured");
     assert!(etas.len() > 3000, "only {} busy periods", etas.len());
     assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected} over {}", etas.len());
 }
@@ -154,13 +141,12 @@ fn tdqm_sees_the_busy_periods_that_the_link_has() {
 /// The log has every packet that passed: its wait is its time at the link less 0.4 ms of transmission.
 #[test]
 fn what_the_packets_of_each_controller_waited_is_known_where_several_meet() {
-    let buffer = Buffer::Packets(Packets::new(600));
-    let mut experiment = dumbbell(Rate::from_mbps(20), RTT / 2, buffer, Span::from_secs(10));
-    experiment.links[0].queue = QueueSpec { kind: "dualpi2".to_string(), settings: Settings::new() };
+    let mut experiment = dumbbell(Rate::from_mbps(20), RTT / 2, packets(600), Span::from_secs(10));
+    experiment.links[0].queue = QueueSpec::named("dualpi2");
     experiment.flows = ["prague", "cubic"].map(|controller| flow(controller, 1000, RTT).into()).to_vec();
     experiment.warmup = Span::from_secs(2);
     let run = simulator::run_in(&experiment, Mode::Stepped).unwrap();
-    let log = simulator::log(&experiment, Mode::Stepped).unwrap();
+    let log = log(&experiment, Mode::Stepped);
     let (warm, end) = (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration);
     for (owner, share) in run.shares.iter().enumerate() {
         let own = log.iter().filter(|one| one.owner == owner as u32 && one.departure > warm && one.departure <= end);
@@ -179,9 +165,9 @@ fn what_the_packets_of_each_controller_waited_is_known_where_several_meet() {
 #[test]
 fn what_a_discipline_measures_is_a_curve() {
     let curve = |run: &Run, metric: &str| run.series.iter().find(|series| series.metric == metric).cloned();
-    let red = run("newreno", step(50), true);
+    let red = run_of("newreno", step(50), true);
     assert!(curve(&red, "queue_average").is_some() && curve(&red, "queue_eta").is_none());
-    let tdqm = run("newreno", QueueSpec::named("tdqm"), true);
+    let tdqm = run_of("newreno", QueueSpec::named("tdqm"), true);
     let rho = curve(&tdqm, "queue_rho").expect("a curve");
     assert!(rho.values.iter().flatten().all(|rho| (0.0..=1.0).contains(rho)));
     assert!(curve(&tdqm, "queue_eta").is_some() && tdqm.summary.burstiness_eta.is_some());

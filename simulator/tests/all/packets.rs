@@ -1,27 +1,25 @@
 //! What the page shows of single packets is what the run's own counters say.
 
+use crate::support::{planned, run};
 use experiment::results::Run;
-use experiment::scenario::{Experiment, Scenario};
+use experiment::scenario::Experiment;
 use harness::runner::Host;
-use simulator::{Simulator, run};
-use std::path::Path;
+use simulator::Simulator;
 
 /// 8 s at 2 Mbit/s are 1333 packets of 1500 B at most: every one fits into the lists. The buffer of 10 packets overflows,
 /// and the link loses some more.
 fn experiment(packets: bool) -> Experiment {
-    let text = format!(
+    planned(&format!(
         "run = {{ duration = \"8 s\" }}\npath = {{ rate = \"2 Mbit/s\", delay = \"20 ms\", buffer = \"10 packets\", loss = 0.01 }}\n\
          flow = [{{ controller = \"newreno\" }}, {{ controller = \"cubic\", start = \"1 s\" }}]\n\
          record = {{ packets = {packets} }}\n"
-    );
-    let scenario = Scenario::parse(&text, Path::new("packets.toml"), &[]).unwrap_or_else(|error| panic!("{error}"));
-    scenario.plan().remove(0)
+    ))
 }
 
 #[test]
 fn every_packet_is_listed_and_the_run_stays_the_same() {
     let with = Simulator.run(&experiment(true)).unwrap();
-    let (mut plain, mut bare) = (run(&experiment(false)).unwrap(), Run { sequences: Vec::new(), ..with.clone() });
+    let (mut plain, mut bare) = (run(&experiment(false)), Run { sequences: Vec::new(), ..with.clone() });
     (plain.summary.cpu_s, bare.summary.cpu_s) = (None, None);
     assert_eq!(bare, plain);
     assert_eq!(with.sequences.len(), 2);

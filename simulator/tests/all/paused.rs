@@ -1,14 +1,14 @@
 //! A run that waits is the run that does not: the oracle is the same experiment, made at once.
 
+use crate::support::{planned, run};
 use experiment::brought::{Maker, Own};
-use experiment::scenario::{ControllerSpec, Experiment, Scenario};
+use experiment::scenario::{ControllerSpec, Experiment};
 use packetscale_models::congestion::{
     AckSample, AnyController, Brought, Controller, Decision, Extras, Loss, Sent, Setup, Timeout, newreno::NewReno,
 };
 use packetscale_models::settings::Settings;
 use packetscale_models::units::{Span, Time};
-use simulator::{Paused, run};
-use std::path::Path;
+use simulator::Paused;
 use std::sync::{Arc, Mutex};
 
 type Log = Arc<Mutex<Vec<(Time, &'static str)>>>;
@@ -84,8 +84,7 @@ rate = \"1 Mbit/s\"
 ";
 
 fn watched(gap: Span) -> (Experiment, Log) {
-    let scenario = Scenario::parse(SCENARIO, Path::new("paused.toml"), &[]).unwrap_or_else(|error| panic!("{error}"));
-    let mut experiment = scenario.plan().pop().expect("a run");
+    let mut experiment = planned(SCENARIO);
     let log = Log::default();
     let own = Own::new("witness", "", Arc::new(Witnesses { log: Arc::clone(&log), gap }));
     experiment.flows[0].controller = ControllerSpec { own: Some(own), ..ControllerSpec::default() };
@@ -96,7 +95,7 @@ fn watched(gap: Span) -> (Experiment, Log) {
 fn noted(gap: Span, pause: Option<Span>) -> Vec<(Time, &'static str)> {
     let (experiment, log) = watched(gap);
     match pause {
-        None => drop(run(&experiment).expect("a run")),
+        None => drop(run(&experiment)),
         Some(pause) => {
             let mut run = Paused::new(Arc::new(experiment)).expect("a run");
             while !run.is_over() {

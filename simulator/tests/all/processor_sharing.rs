@@ -1,18 +1,9 @@
-//! Flows that arrive and share a link equally, compared with the M/G/1 queue under processor sharing.
-//!
-//! Under processor sharing with load `r` a flow of size `x` takes `x / (C (1 - r))` on average, whatever the law of the
-//! sizes (L. Kleinrock, "Queueing Systems" II, 1976, section 4.4; J. Cohen, Acta Informatica 12, 1979): the mean slowdown
-//! of each size is `1 / (1 - r)`.
-//!
-//! Flows whose receive window is two packets, on a path without delay and without loss, take turns in a FIFO queue: each
-//! has two packets there, or two are on their way through. That is processor sharing in whole packets.
-//!
-//! Tolerance, chosen before the run: 4 % for turns of two packets (a flow of 50 packets, the smallest that is judged, can
-//! gain or lose one turn in 25) and three standard errors of eight runs, which have to be below 3 %.
+//! Flows that arrive and share a link equally, against the M/G/1 queue under processor sharing: the mean slowdown of each
+//! size is `1 / (1 - load)` (L. Kleinrock, "Queueing Systems" II, 1976, section 4.4). With a receive window of two packets
+//! and no delay or loss, flows take turns in a FIFO queue: processor sharing in whole packets.
 
+use crate::support::{plan, run};
 use experiment::results::Run;
-use experiment::scenario::{Experiment, Scenario};
-use std::path::Path;
 
 const LOAD: f64 = 0.6;
 
@@ -30,9 +21,7 @@ fn runs(size: &str) -> Vec<Run> {
         arrivals = {{ kind = "poisson", load = {LOAD} }}
         "#
     );
-    let plan = Scenario::parse(&text, Path::new("sharing.toml"), &[]).unwrap_or_else(|e| panic!("{e}")).plan();
-    let run = |one: &Experiment| simulator::run(one).unwrap_or_else(|error| panic!("{error}"));
-    plan.iter().map(run).collect()
+    plan(&text).iter().map(run).collect()
 }
 
 /// The mean slowdown of the flows from one size in packets to below another, and its standard error over the runs.
@@ -51,6 +40,8 @@ fn slowdown(runs: &[Run], (from, to): (u64, u64)) -> (f64, f64) {
     (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
+/// Chosen before the run: 4 % for turns of two packets (a flow of 50 packets can gain or lose one turn in 25), and three
+/// standard errors of eight runs, which have to be below 3 %.
 fn judge(size: &str, sizes: &[(u64, u64)]) {
     let runs = runs(size);
     assert!(runs.iter().all(|run| run.summary.loss_ratio == Some(0.0)));

@@ -1,12 +1,9 @@
 //! The mean number of packets at a link, by hand.
 
-use crate::support;
-
+use crate::support::{dumbbell, flow, log, packets, traffic};
 use experiment::scenario::{Buffer, Experiment, FlowSpec, QueueSpec, Size, TrafficKind};
-use packetscale_models::settings::Settings;
-use packetscale_models::units::{Bytes, Packets, Rate, Span, Time};
+use packetscale_models::units::{Bytes, Rate, Span, Time};
 use simulator::{Mode, run_in};
-use support::{dumbbell, flow, traffic};
 
 const MODES: [Mode; 2] = [Mode::Fused, Mode::Stepped];
 
@@ -25,24 +22,17 @@ fn overload() -> Experiment {
     experiment
 }
 
+/// With a warm-up, packets that came before count from its end on: at 1000 ms, 1001 have come and 833 have left. Without
+/// the first 1000 ms (833 that left by 999.6 ms and spent 0.2 k + 1.2 ms, 70 305.2 in all; 167 that had waited from k to
+/// 1000 ms, 167 * 168 / 2 = 14 028 ms) 251 000 ms are left.
 #[test]
-fn packets_that_wait_at_the_end_count_for_as_long_as_they_waited() {
-    for mode in MODES {
-        for mean in means(&overload(), mode) {
-            assert!((mean - 335_333.2 / 2000.0).abs() < 1e-6, "{mode:?}: {mean}");
-        }
-    }
-}
-
-/// Those that came before the warm-up was over count from there on: at 1000 ms, 1001 have come and 833 have left. Without
-/// the first 1000 ms (1001 packets: 833 that left by 999.6 ms and spent 0.2 k + 1.2 ms, 70 305.2 in all; 167 that had waited from
-/// k to 1000 ms, 167 * 168 / 2 = 14 028 ms) 251 000 ms are left.
-#[test]
-fn what_was_before_the_warm_up_was_over_does_not_count() {
-    let experiment = Experiment { warmup: Span::from_secs(1), ..overload() };
-    for mode in MODES {
-        for mean in means(&experiment, mode) {
-            assert!((mean - (335_333.2 - 70_305.2 - 14_028.0) / 1000.0).abs() < 1e-6, "{mode:?}: {mean}");
+fn packets_that_wait_at_the_end_count_and_the_warm_up_does_not() {
+    for (warmup_s, expected) in [(0, 335_333.2 / 2000.0), (1, (335_333.2 - 70_305.2 - 14_028.0) / 1000.0)] {
+        let experiment = Experiment { warmup: Span::from_secs(warmup_s), ..overload() };
+        for mode in MODES {
+            for mean in means(&experiment, mode) {
+                assert!((mean - expected).abs() < 1e-6, "{mode:?}, warm-up of {warmup_s} s: {mean}");
+            }
         }
     }
 }
@@ -53,8 +43,8 @@ fn what_was_before_the_warm_up_was_over_does_not_count() {
 fn packets_that_are_dropped_late_count_until_then() {
     let (end_ms, service_ms) = (2000.0, 1.2);
     let mut experiment = overload();
-    experiment.links[0].queue = QueueSpec { kind: "codel".to_string(), settings: Settings::default() };
-    let log = simulator::log(&experiment, Mode::Stepped).expect("a log");
+    experiment.links[0].queue = QueueSpec::named("codel");
+    let log = log(&experiment, Mode::Stepped);
     let ms = |at: Time| at.picos() as f64 * 1e-9;
     let mut known: Vec<(f64, Option<f64>)> =
         (log.iter()).map(|one| (ms(one.arrival), Some(one.departure).filter(|at| *at < Time::MAX).map(ms))).collect();
@@ -76,8 +66,7 @@ fn packets_that_are_dropped_late_count_until_then() {
 /// Little's law, where all that comes leaves: the mean is the rate of packets times the mean time there.
 #[test]
 fn a_queue_that_is_empty_at_both_ends_obeys_littles_law() {
-    let buffer = Buffer::Packets(Packets::new(600));
-    let mut experiment = dumbbell(Rate::from_mbps(20), Span::from_millis(20), buffer, Span::from_secs(30));
+    let mut experiment = dumbbell(Rate::from_mbps(20), Span::from_millis(20), packets(600), Span::from_secs(30));
     let size = Size::Bytes(Bytes::new(5_000_000));
     experiment.flows = vec![FlowSpec { size, ..flow("newreno", 1000, Span::from_millis(40)) }.into(); 2];
     experiment.record.links = true;

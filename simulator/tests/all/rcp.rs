@@ -1,41 +1,29 @@
 //! RCP, routers and senders together.
 
-use crate::support;
-
-use experiment::results::Run;
+use crate::support::{dumbbell, flow, packets, queue, run};
 use experiment::scenario::{Buffer, Experiment, QueueSpec};
-use packetscale_models::settings::Settings;
-use packetscale_models::units::{Packets, Rate, Span};
-use support::{dumbbell, flow};
+use packetscale_models::settings::Setting;
+use packetscale_models::units::{Rate, Ratio, Span};
 
 const RTT: Span = Span::from_millis(40);
 
-/// So many RCP flows over 100 Mbit/s with room for everything.
+/// RCP flows over 100 Mbit/s with an unlimited buffer.
 fn shared(flows: usize) -> Experiment {
     let mut experiment = dumbbell(Rate::from_mbps(100), RTT / 2, Buffer::Unlimited, Span::from_secs(20));
-    experiment.links[0].queue = rcp();
+    experiment.links[0].queue = QueueSpec::named("rcp");
     experiment.warmup = Span::from_secs(10);
     experiment.receiver.delayed_ack = 1;
     experiment.flows = vec![flow("rcp", 1000, RTT).into(); flows];
     experiment
 }
 
-fn rcp() -> QueueSpec {
-    QueueSpec { kind: "rcp".to_string(), settings: Settings::new() }
-}
-
-fn run(experiment: &Experiment) -> Run {
-    simulator::run(experiment).expect("a run")
-}
-
 #[test]
 fn flows_share_a_link_equally_and_leave_its_queue_short() {
-    let run = run(&shared(20));
-    assert!(run.summary.utilisation.unwrap() > 0.98, "{}", run.summary.utilisation.unwrap());
-    assert!(run.summary.fairness_jain.unwrap() > 0.999, "{}", run.summary.fairness_jain.unwrap());
-    assert_eq!(run.summary.loss_ratio.unwrap(), 0.0);
+    let found = run(&shared(20)).summary;
+    assert!(found.utilisation > Some(0.98) && found.fairness_jain > Some(0.999), "{found:?}");
+    assert_eq!(found.loss_ratio, Some(0.0));
     // A queue of beta q / d against alpha (C - y): far below a round trip.
-    assert!(run.summary.queue_delay_p99_s.unwrap() < 0.005, "{}", run.summary.queue_delay_p99_s.unwrap());
+    assert!(found.queue_delay_p99_s.is_some_and(|delay_s| delay_s < 0.005), "{found:?}");
 }
 
 /// Flow 0 crosses both links, flows 1 and 2 the first, flow 3 the second: a third of the first for three of them, and
@@ -60,8 +48,7 @@ fn the_lowest_offer_of_a_path_counts() {
 #[test]
 fn the_target_leaves_capacity_free() {
     let mut experiment = shared(10);
-    let target = packetscale_models::settings::Setting::Ratio(packetscale_models::units::Ratio::of(4, 5));
-    experiment.links[0].queue.settings.insert("target".to_string(), target);
+    experiment.links[0].queue = queue("rcp", &[("target", Setting::Ratio(Ratio::of(4, 5)))]);
     let utilisation = run(&experiment).summary.utilisation.unwrap();
     assert!((utilisation - 0.8).abs() < 0.02, "{utilisation}");
 }
@@ -69,15 +56,12 @@ fn the_target_leaves_capacity_free() {
 #[test]
 fn a_sender_without_rcp_routers_is_newreno_after_one_round_trip() {
     let with = |controller: &str| {
-        let buffer = Buffer::Packets(Packets::new(200));
-        let mut experiment = dumbbell(Rate::from_mbps(100), RTT / 2, buffer, Span::from_secs(40));
+        let mut experiment = dumbbell(Rate::from_mbps(100), RTT / 2, packets(200), Span::from_secs(40));
         experiment.warmup = Span::from_secs(10);
         experiment.flows = vec![flow(controller, 1000, RTT).into()];
         run(&experiment).summary
     };
     let (rcp, newreno) = (with("rcp"), with("newreno"));
-    assert!(
-        (rcp.throughput_bps.unwrap() / newreno.throughput_bps.unwrap() - 1.0).abs() < 0.02,
-        "{rcp:?} against {newreno:?}"
-    );
+    let ratio = rcp.throughput_bps.unwrap() / newreno.throughput_bps.unwrap();
+    assert!((ratio - 1.0).abs() < 0.02, "{rcp:?} against {newreno:?}");
 }

@@ -1,19 +1,14 @@
-//! Observation 1 of Lovewell and Kaur (TR11-007, section III and appendix IX): the gaps with which a probe stream leaves
-//! a link, and so what can be read from them, do not depend on the queue it found there.
-//!
-//! While the link stays busy, two successive packets of the stream leave `(P + B) / C` apart, where `P` is the size of
-//! the second and `B` what arrived between them (equation 5). The gap grows exactly if the second was sent faster than
-//! what the traffic left, `r > C - R` (equation 6).
+//! Observation 1 of Lovewell and Kaur (TR11-007, section III): whatever queue a probe stream found, while the link is busy
+//! its packets leave `(P + B) / C` apart, `P` the size of the second and `B` what arrived between them (equation 5). The gap
+//! grows exactly if the second was sent faster than what the traffic left, `r > C - R` (equation 6).
 
-use crate::support;
-
+use crate::support::{dumbbell, traffic};
 use experiment::scenario::{Buffer, TraceSource, TrafficKind};
 use packetscale_models::units::{Rate, Span};
 use proptest::prelude::*;
 use simulator::{Mode, Served, log};
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
-use support::{dumbbell, traffic};
 
 const LINK: Rate = Rate::from_gbps(1);
 const NS_PER_BYTE: u64 = 8;

@@ -1,12 +1,10 @@
 //! Whole searches over the simulated bottleneck, beside traffic whose rate is known.
 
-use crate::support;
-
+use crate::support::{dumbbell, probing, traffic};
 use experiment::scenario::{Buffer, Coalescing, Experiment, TrafficKind};
 use packetscale_models::estimation::{Ended, Found, Method, Sender, Stream, Tool, Tuning, find};
 use packetscale_models::units::{Rate, Ratio, Span};
 use simulator::Prober;
-use support::{dumbbell, probing, traffic};
 
 /// Streams of 9000 B over 10 Gbit/s, of which this traffic leaves something.
 fn path(kind: TrafficKind) -> Experiment {

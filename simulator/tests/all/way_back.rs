@@ -1,26 +1,26 @@
 //! A bottleneck on the way back: acknowledgments queue there, are lost, and share it with data.
 
-use experiment::results::Run;
-use experiment::scenario::{Experiment, Scenario};
-use packetscale_models::units::{Span, Time};
-use simulator::{Mode, Served, log};
-use std::path::Path;
+use crate::support::{log, ms, planned, run, same_in_both_modes, was_dropped};
+use experiment::scenario::Experiment;
+use packetscale_models::units::{Ratio, Span, Time};
+use simulator::{Mode, Served};
 
 /// Packets of 1000 B take 0.8 ms at 10 Mbit/s, acknowledgments of 40 B 32 us.
 const TEN_MBPS: &str = "rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nbuffer = \"unlimited\"\n";
 
 fn experiment(path: &str, receiver: &str, flows: &str) -> Experiment {
-    let text = format!(
+    planned(&format!(
         "[run]\nduration = \"60 s\"\nwarmup = \"10 s\"\n[path]\n{path}\n[receiver]\n{receiver}\n\
          [record]\nlinks = true\n{flows}"
-    );
-    let scenario = Scenario::parse(&text, Path::new("way-back.toml"), &[]).unwrap_or_else(|error| panic!("{error}"));
-    scenario.plan().remove(0)
+    ))
 }
 
-fn run(experiment: &Experiment) -> Run {
-    simulator::run(experiment).unwrap_or_else(|error| panic!("{error}"))
+/// A path of 10 Mbit/s with this link back.
+fn back_over(link: &str) -> String {
+    format!("{TEN_MBPS}return = {{ {link} }}")
 }
+
+const EQUAL: &str = "rate = \"10 Mbit/s\", buffer = \"unlimited\"";
 
 const FORWARD: &str = "[[flow]]\ncontroller = \"newreno\"\npacket = \"1000 B\"\n";
 const BACK: &str = "[[flow]]\ncontroller = \"newreno\"\npacket = \"1000 B\"\ndirection = \"back\"\n";
@@ -32,7 +32,7 @@ const BACK: &str = "[[flow]]\ncontroller = \"newreno\"\npacket = \"1000 B\"\ndir
 #[test]
 fn the_rate_of_acknowledgments_limits_the_flow() {
     for (every, kbps) in [(1, 400.0), (2, 800.0)] {
-        let path = format!("{TEN_MBPS}return = {{ rate = \"16 kbit/s\", buffer = \"unlimited\" }}");
+        let path = back_over("rate = \"16 kbit/s\", buffer = \"unlimited\"");
         let receiver = format!("delayed_ack = {every}\nwindow = \"64 packets\"");
         let run = run(&experiment(&path, &receiver, FORWARD));
         let found = run.summary.throughput_bps.unwrap() / 1e3;
@@ -46,7 +46,7 @@ fn the_rate_of_acknowledgments_limits_the_flow() {
 /// With k below d the way back is no limit: 320 kbit/s are 1000 acknowledgments in a second, for 1250 packets.
 #[test]
 fn a_way_back_that_is_fast_enough_is_no_limit() {
-    let path = format!("{TEN_MBPS}return = {{ rate = \"320 kbit/s\", buffer = \"unlimited\" }}");
+    let path = back_over("rate = \"320 kbit/s\", buffer = \"unlimited\"");
     let run = run(&experiment(&path, "delayed_ack = 2\nwindow = \"64 packets\"", FORWARD));
     assert!((run.summary.utilisation.unwrap() - 1.0).abs() < 0.001, "{:?}", run.summary.utilisation);
 }
@@ -54,7 +54,7 @@ fn a_way_back_that_is_fast_enough_is_no_limit() {
 /// Acknowledgments that a full queue drops cost little: the next ones cover what they said.
 #[test]
 fn lost_acknowledgments_are_made_up_for_by_later_ones() {
-    let path = format!("{TEN_MBPS}return = {{ rate = \"16 kbit/s\", buffer = \"5 packets\" }}");
+    let path = back_over("rate = \"16 kbit/s\", buffer = \"5 packets\"");
     let run = run(&experiment(&path, "delayed_ack = 1\nwindow = \"64 packets\"", FORWARD));
     assert!(run.links[1].dropped_packets > 0, "{:?}", run.links[1]);
     assert_eq!(run.flows[0].dropped_packets, 0);
@@ -64,9 +64,8 @@ fn lost_acknowledgments_are_made_up_for_by_later_ones() {
 /// Two flows of 1000 packets, one each way: 1000 packets of data and 1000 acknowledgments on both links.
 #[test]
 fn data_and_acknowledgments_of_both_directions_cross_both_links() {
-    let path = format!("{TEN_MBPS}return = {{ rate = \"10 Mbit/s\", buffer = \"unlimited\" }}");
     let flows = format!("{FORWARD}size = \"1 MB\"\nstart = \"11 s\"\n{BACK}size = \"1 MB\"\nstart = \"11 s\"\n");
-    let run = run(&experiment(&path, "delayed_ack = 1\nwindow = \"64 packets\"", &flows));
+    let run = run(&experiment(&back_over(EQUAL), "delayed_ack = 1\nwindow = \"64 packets\"", &flows));
     for link in &run.links {
         assert_eq!((link.packets, link.dropped_packets), (2000, 0), "{link:?}");
         // 1000 * (1000 + 40) B in the 50 s after the warm-up.
@@ -80,23 +79,17 @@ fn every_acknowledgment_is_accounted_for() {
     let path = "rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nbuffer = \"20 packets\"\n\
         return = { rate = \"3 Mbit/s\", buffer = \"15 packets\", loss = 0.01 }";
     let flows = format!("{FORWARD}size = \"5 MB\"\n{BACK}size = \"3 MB\"\n");
-    let experiment = experiment(path, "delayed_ack = 1", &flows);
+    let mut experiment = experiment(path, "delayed_ack = 1", &flows);
     assert!(run(&experiment).flows.iter().all(|flow| flow.completion_s.is_some()), "both have to end in time");
-    let mut experiment = experiment;
-    let stepped = log(&experiment, Mode::Stepped).unwrap();
-    let fused = log(&experiment, Mode::Fused).unwrap();
-    assert_eq!(fused, stepped);
-    let count = |log: &[Served], of: &dyn Fn(&Served) -> bool| log.iter().filter(|served| of(served)).count();
-    let dropped = |served: &Served| served.departure == Time::MAX;
-    assert!(count(&fused, &|s| s.acknowledgment && dropped(s)) > 0, "no acknowledgment was dropped");
-    // No loss on the first wire: what it served was received. A loss on the other wire has no entry in the log.
-    let served = count(&fused, &|s| s.link == 0 && !s.acknowledgment && !dropped(s));
-    assert_eq!(count(&fused, &|s| s.link == 1 && s.acknowledgment), served);
-    experiment.links[1].loss = packetscale_models::units::Ratio::ZERO;
-    let fused = log(&experiment, Mode::Fused).unwrap();
-    for link in 0..2 {
-        let served = count(&fused, &|s| s.link == link && !s.acknowledgment && !dropped(s));
-        assert_eq!(count(&fused, &|s| s.link != link && s.acknowledgment), served, "data of link {link}");
+    let lossy = same_in_both_modes(&experiment, 1);
+    assert!(lossy.iter().any(|s| s.acknowledgment && was_dropped(s)), "no acknowledgment was dropped");
+    // A loss on a wire has no entry in the log. What the wire without loss served was received.
+    experiment.links[1].loss = Ratio::ZERO;
+    let clean = log(&experiment, Mode::Fused);
+    for (log, link) in [(&lossy, 0), (&clean, 0), (&clean, 1)] {
+        let served = log.iter().filter(|s| s.link == link && !s.acknowledgment && !was_dropped(s)).count();
+        let acknowledged = log.iter().filter(|s| s.link != link && s.acknowledgment).count();
+        assert_eq!(acknowledged, served, "data of link {link}");
     }
 }
 
@@ -106,12 +99,10 @@ fn every_acknowledgment_is_accounted_for() {
 /// them (compression), and the queues swing. The figures that say so were chosen before the run.
 #[test]
 fn two_way_traffic_compresses_acknowledgments_and_makes_queues_swing() {
-    let path = format!("{TEN_MBPS}return = {{ rate = \"10 Mbit/s\", buffer = \"unlimited\" }}");
     let receiver = "delayed_ack = 1\nwindow = \"50 packets\"";
     let of = |flows: &str| {
-        let log = log(&experiment(&path, receiver, flows), Mode::Fused).unwrap();
-        let after = Time::ZERO + Span::from_secs(10);
-        let steady = |served: &&Served| served.owner == 0 && served.arrival > after;
+        let log = log(&experiment(&back_over(EQUAL), receiver, flows), Mode::Fused);
+        let steady = |served: &&Served| served.owner == 0 && served.arrival > ms(10_000);
         let data: Vec<&Served> = log.iter().filter(|s| steady(s) && !s.acknowledgment).collect();
         let at_link: Vec<u64> = data.iter().map(|s| s.departure.since(s.arrival).nanos() / 1000).collect();
         let swing_us = at_link.iter().max().unwrap() - at_link.iter().min().unwrap();
@@ -129,10 +120,8 @@ fn two_way_traffic_compresses_acknowledgments_and_makes_queues_swing() {
 
 #[test]
 fn a_longer_way_back_makes_a_longer_round_trip() {
-    let path = format!("{TEN_MBPS}return = {{ rate = \"10 Mbit/s\", delay = \"30 ms\" }}");
-    let flow = format!("{FORWARD}size = \"1 kB\"\n");
-    let experiment = experiment(&path, "delayed_ack = 1", &flow);
-    let run = run(&experiment);
+    let path = back_over("rate = \"10 Mbit/s\", delay = \"30 ms\"");
+    let run = run(&experiment(&path, "delayed_ack = 1", &format!("{FORWARD}size = \"1 kB\"\n")));
     assert_eq!(run.flows[0].base_rtt_s, 0.040);
     // 0.8 ms to transmit the packet, 32 us its acknowledgment.
     assert!((run.flows[0].rtt_mean_s.unwrap() - 0.040832).abs() < 1e-9, "{:?}", run.flows[0].rtt_mean_s);

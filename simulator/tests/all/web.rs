@@ -1,13 +1,11 @@
-//! Users who browse, against schedules worked out by hand.
-//!
-//! A file of 1460 B is one packet of 1500 B, 1.5 ms on a path of 8 Mbit/s. The round trip is 10 ms: a connection takes
-//! one, its request half a one, the data 5 ms to the link: the file is there 21.5 ms after it was asked for.
+//! Users who browse, against schedules by hand. A file of 1460 B is one packet of 1500 B, 1.5 ms on a path of 8 Mbit/s.
+//! With a round trip of 10 ms a connection takes one, its request half a one, the data 5 ms to the link: 21.5 ms.
 
+use crate::support::{log, planned, run, same_in_both_modes};
 use experiment::results::TrafficResult;
-use experiment::scenario::{Experiment, Scenario};
+use experiment::scenario::Experiment;
 use packetscale_models::units::{Ratio, Time};
 use simulator::Mode;
-use std::path::Path;
 
 /// One user of files of 1460 B.
 const ONE: &str = "users = 1\nrtt = [\"10 ms\", \"10 ms\"]\nparse = { most = \"0 s\" }\n\
@@ -18,18 +16,15 @@ const THREE: &str = "objects = { shape = 0.01, most = 3 }\n";
 const SINGLE: &str = "objects = { most = 1 }\n";
 
 fn experiment(duration: &str, web: &str) -> Experiment {
-    let text = format!(
+    planned(&format!(
         "run = {{ duration = \"{duration}\" }}\nreceiver = {{ delayed_ack = 1 }}\nrecord = {{ detail = false }}\n\
          path = {{ rate = \"8 Mbit/s\", delay = \"0 ms\", buffer = \"unlimited\" }}\n\
          [[traffic]]\nkind = \"web\"\n{web}"
-    );
-    let scenario = Scenario::parse(&text, Path::new("web.toml"), &[]);
-    scenario.unwrap_or_else(|error| panic!("{error}")).plan().remove(0)
+    ))
 }
 
 fn traffic(duration: &str, web: &[&str]) -> TrafficResult {
-    let run = simulator::run(&experiment(duration, &web.concat())).unwrap_or_else(|error| panic!("{error}"));
-    run.traffic[0].clone()
+    run(&experiment(duration, &web.concat())).traffic.remove(0)
 }
 
 /// Durations are kept to a thousandth.
@@ -44,6 +39,20 @@ fn a_file_takes_a_connection_a_request_and_its_data() {
 }
 
 #[test]
+fn files_of_a_page_take_as_long_as_their_connections_make_them() {
+    for (why, keys, expected_ms) in [
+        ("one after the other, each over a connection of its own", "parallel = 1\n", 3.0 * 21.5),
+        // Half a round trip there, the data back.
+        ("those over a kept connection save connecting", "parallel = 1\npersistent = true\n", 21.5 + 2.0 * 11.5),
+        // 12 ms to leave the servers. The first file: 10 + 5 + 12 + 5 + 1.5. Of the others the second waits for the first.
+        ("the servers of a copy share a card of 1 Mbit/s", "parallel = 2\naccess = \"1 Mbit/s\"\n", 33.5 + 45.5),
+    ] {
+        println!("{why}");
+        is(traffic("60 s", &[ONE, THREE, keys]).page_p50_s, expected_ms);
+    }
+}
+
+#[test]
 fn the_distribution_counts_every_file_in_the_bin_of_its_duration() {
     let traffic = traffic("60 s", &[ONE, SINGLE]);
     let bins = traffic.file_duration;
@@ -51,24 +60,6 @@ fn the_distribution_counts_every_file_in_the_bin_of_its_duration() {
     assert_eq!((bins.count[full], bins.upper_s.len()), (traffic.files_fetched.expect("a count"), full + 1));
     // Bins grow by 10^(1/40), 5.9 %.
     assert!(bins.upper_s[full - 1] < 0.0215 && 0.0215 <= bins.upper_s[full] * 1.001, "{:?}", bins.upper_s);
-}
-
-#[test]
-fn files_of_a_page_come_one_after_the_other_over_connections_of_their_own() {
-    is(traffic("60 s", &[ONE, THREE, "parallel = 1\n"]).page_p50_s, 3.0 * 21.5);
-}
-
-/// The others need no connecting: half a round trip there, the data back.
-#[test]
-fn a_connection_that_is_kept_saves_connecting() {
-    is(traffic("60 s", &[ONE, THREE, "parallel = 1\npersistent = true\n"]).page_p50_s, 21.5 + 2.0 * 11.5);
-}
-
-/// At 1 Mbit/s a packet takes 12 ms to leave the servers. The first file: 10 + 5 + 12 + 5 + 1.5. Of the other two the
-/// second waits for the first.
-#[test]
-fn servers_of_a_copy_share_a_network_card() {
-    is(traffic("60 s", &[ONE, THREE, "parallel = 2\naccess = \"1 Mbit/s\"\n"]).page_p50_s, 33.5 + 45.5);
 }
 
 /// Bounded at 100 s, thinking lasts 3 (1 - 100^-0.5) / (1 - 100^-1.5) = 2.703 s on the average, with a deviation of 4.4 s
@@ -84,23 +75,16 @@ fn users_think_between_pages_from_the_beginning() {
 const MANY: &str = "users = 30\ncopies = 2\naccess = \"10 Mbit/s\"\n";
 
 #[test]
-fn links_without_events_of_their_own_make_the_same_run() {
+fn users_are_the_same_fused_and_stepped() {
     for kept in ["persistent = false\n", "persistent = true\n"] {
-        let experiment = experiment("10 s", &[MANY, kept].concat());
-        let log = |mode| simulator::log(&experiment, mode).unwrap_or_else(|error| panic!("{error}"));
-        let fused = log(Mode::Fused);
-        assert!(fused.len() > 1000);
-        assert_eq!(fused, log(Mode::Stepped));
+        same_in_both_modes(&experiment("10 s", &[MANY, kept].concat()), 1001);
     }
 }
 
 /// What left the link when users had it to themselves enters it when they do not respond.
 #[test]
 fn users_who_do_not_respond_send_what_they_would_have_alone() {
-    let log = |responsive: &str| {
-        let experiment = experiment("10 s", &[MANY, responsive].concat());
-        simulator::log(&experiment, Mode::Fused).unwrap_or_else(|error| panic!("{error}"))
-    };
+    let log = |responsive: &str| log(&experiment("10 s", &[MANY, responsive].concat()), Mode::Fused);
     let end = Time::from_picos(10_000_000_000_000);
     let left = log("responsive = true\n").into_iter().map(|served| served.departure);
     let mut left: Vec<Time> = left.filter(|at| *at < end).collect();
@@ -113,19 +97,13 @@ fn users_who_do_not_respond_send_what_they_would_have_alone() {
     assert_eq!(left[..entered.len()], entered[..]);
 }
 
-#[test]
-fn a_run_with_the_same_seed_has_the_same_users() {
-    let of = || traffic("10 s", &[MANY]);
-    assert_eq!(of(), of());
-}
-
 /// Of two equal sources each has users of its own: they ask for other files.
 #[test]
 fn two_sources_of_users_who_do_not_react_draw_different_files() {
     let mut experiment = experiment("5 s", &[MANY, "responsive = false\n"].concat());
     let again = experiment.traffic[0].clone();
     experiment.traffic.push(again);
-    let run = simulator::run(&experiment).unwrap_or_else(|error| panic!("{error}"));
+    let run = run(&experiment);
     let [first, second] = [0, 1].map(|source| (run.traffic[source].packets, run.traffic[source].mean_rate_bps));
     assert!(first.0 > 0 && second.0 > 0);
     assert_ne!(first, second);
@@ -139,7 +117,7 @@ fn connections_that_follow_each_other_draw_differently() {
     let web = ONE.replace("size = { median = \"1460 B\", sigma = 1e-9, tail = 0.0 }\n", size);
     let mut experiment = experiment("300 s", &[web.as_str(), SINGLE].concat());
     experiment.receiver.ack_loss = Ratio::of(1, 2);
-    let run = simulator::run(&experiment).unwrap_or_else(|error| panic!("{error}"));
+    let run = run(&experiment);
     let [fastest, slowest] = [run.traffic[0].file_p05_s, run.traffic[0].file_p95_s].map(|time| time.expect("files"));
     assert!(slowest > 1.02 * fastest, "{fastest} to {slowest} s");
 }

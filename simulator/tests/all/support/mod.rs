@@ -1,12 +1,64 @@
-//! Experiments for tests, built by hand.
-#![allow(dead_code)]
+//! Experiments for tests, and their runs.
 
+use experiment::results::Run;
 use experiment::scenario::{
-    Buffer, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, ProbeSpec, QueueSpec, ReceiverSpec,
-    Record, Recorded, Service, Size, Start, TrafficKind, TrafficSpec,
+    Buffer, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, ProbeSpec, QueueSpec, RateFormat,
+    RateSource, ReceiverSpec, Record, Recorded, Scenario, Service, Size, Start, TrafficKind, TrafficSpec, Variation,
 };
-use packetscale_models::units::{Bytes, Rate, Ratio, Span, Time};
+use packetscale_models::settings::Setting;
+use packetscale_models::units::{Bytes, Capacity, CapacityPoint, Packets, Rate, Ratio, Span, Time};
+use simulator::{Mode, Served};
 use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The runs of a scenario.
+pub fn plan(scenario: &str) -> Vec<Experiment> {
+    Scenario::parse(scenario, Path::new("test.toml"), &[]).unwrap_or_else(|error| panic!("{error}")).plan()
+}
+
+/// The first of them.
+pub fn planned(scenario: &str) -> Experiment {
+    plan(scenario).remove(0)
+}
+
+pub fn run(experiment: &Experiment) -> Run {
+    simulator::run(experiment).unwrap_or_else(|error| panic!("{error}"))
+}
+
+pub fn log(experiment: &Experiment, mode: Mode) -> Vec<Served> {
+    simulator::log(experiment, mode).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The log, which is the same with and without an event per hop, and has this many services at least.
+#[track_caller]
+pub fn same_in_both_modes(experiment: &Experiment, at_least: usize) -> Vec<Served> {
+    let (fused, stepped) = (log(experiment, Mode::Fused), log(experiment, Mode::Stepped));
+    assert!(fused.len() >= at_least, "only {} services: the test looks at nothing", fused.len());
+    if let Some(i) = fused.iter().zip(&stepped).position(|(a, b)| a != b) {
+        panic!("service {i}: fused {:?}, stepped {:?}", fused[i], stepped[i]);
+    }
+    assert_eq!(fused.len(), stepped.len());
+    fused
+}
+
+pub fn was_dropped(served: &Served) -> bool {
+    served.departure == Time::MAX
+}
+
+pub fn ms(n: u64) -> Time {
+    Time::ZERO + Span::from_millis(n)
+}
+
+/// A buffer of so many packets.
+pub fn packets(n: u64) -> Buffer {
+    Buffer::Packets(Packets::new(n))
+}
+
+pub fn queue(kind: &str, settings: &[(&str, Setting)]) -> QueueSpec {
+    let settings = settings.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
+    QueueSpec { kind: kind.to_string(), settings }
+}
 
 /// A link with an unlimited buffer.
 pub fn link(name: &str, rate: Rate, delay: Span) -> LinkSpec {
@@ -99,4 +151,13 @@ pub fn traffic(kind: TrafficKind, packet: u64, copies: u32) -> TrafficSpec {
         copies,
         shaper: None,
     }
+}
+
+/// Delivery opportunities at these milliseconds, again and again.
+pub fn opportunities(at_ms: &[u64]) -> Variation {
+    let point = |at: &u64| CapacityPoint { at: Span::from_millis(*at), burst: Bytes::new(1500), rate: Rate::ZERO };
+    let period = at_ms.last().map(|last| Span::from_millis(*last));
+    let capacity = Capacity::new(at_ms.iter().map(point).collect(), period).unwrap();
+    let source = RateSource::Trace { file: PathBuf::new(), format: RateFormat::Mahimahi, repeat: true };
+    Variation { source, capacity: Arc::new(capacity) }
 }
