@@ -1,23 +1,17 @@
 //! Curves of links: oracle by hand.
 
-use experiment::scenario::{Experiment, Scenario};
+use crate::{ms, planned};
+use experiment::scenario::Experiment;
 use harness::measure::{Recorder, Seen};
 use packetscale_models::units::{Bytes, Span, Time};
-use std::path::Path;
-
-fn ms(ms: u64) -> Time {
-    Time::ZERO + Span::from_millis(ms)
-}
 
 /// One run of 400 ms with a warm-up of 200 ms.
 fn experiment(detail: bool) -> Experiment {
-    let text = format!(
+    planned(&format!(
         "run = {{ duration = \"400 ms\", warmup = \"200 ms\" }}\n\
          path = {{ rate = \"8 Mbit/s\", delay = \"5 ms\", buffer = \"10 kB\" }}\nflow = [{{ controller = \"cubic\" }}]\n\
          record = {{ links = true, step = \"100 ms\", detail = {detail} }}\n"
-    );
-    let scenario = Scenario::parse(&text, Path::new("example.toml"), &[]).expect("a scenario");
-    scenario.plan().remove(0)
+    ))
 }
 
 /// Two packets that waited 4 and 8 ms leave in the first interval, none in the second, one of 1 ms in the third.

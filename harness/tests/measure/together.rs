@@ -2,27 +2,21 @@
 //!
 //! At 8 Mbit/s a packet of 1000 B takes 1 ms, so that packets per second are shares of the link.
 
+use crate::{ms, planned};
 use experiment::results::Run;
-use experiment::scenario::{Experiment, Scenario};
+use experiment::scenario::Experiment;
 use harness::measure::{FlowSeen, Owner, Recorder, Seen};
 use packetscale_models::congestion::StreamTrace;
 use packetscale_models::units::{Bytes, Rate, Span, Time};
-use std::path::Path;
 
 const PACKET: Bytes = Bytes::new(1000);
 
-fn ms(ms: u64) -> Time {
-    Time::ZERO + Span::from_millis(ms)
-}
-
 /// One run of 20 s on 8 Mbit/s, with these flows and this warm-up.
 fn experiment(flows: &str, warmup: &str) -> Experiment {
-    let text = format!(
+    planned(&format!(
         "run = {{ duration = \"20 s\", warmup = \"{warmup}\" }}\n\
          path = {{ rate = \"8 Mbit/s\", delay = \"5 ms\", buffer = \"10 kB\" }}\nflow = [{flows}]\n"
-    );
-    let scenario = Scenario::parse(&text, Path::new("example.toml"), &[]).expect("a scenario");
-    scenario.plan().remove(0)
+    ))
 }
 
 /// The link serves these packets: the flow, and the millisecond in which the last bit leaves and is received.
@@ -38,6 +32,7 @@ fn served(experiment: &Experiment, starts: &[u64], packets: &[(usize, u64)], com
 }
 
 const ENDLESS: &str = "{ controller = \"rapid\", packet = \"1000 B\" }";
+const EARLY: &str = "{ controller = \"rapid\", packet = \"1000 B\", size = \"100 kB\" }";
 const SHORT: &str = "{ controller = \"cubic\", packet = \"1000 B\", size = \"100 kB\", start = \"1 s\" }";
 
 /// From 1 s on the short flow gets one packet in four, until its hundredth has left at 1.4 s.
@@ -57,10 +52,9 @@ fn jains_index_is_over_the_time_that_all_flows_are_active_and_ends_with_the_firs
 
 #[test]
 fn flows_that_never_meet_and_single_flows_have_no_index() {
-    let early = "{ controller = \"rapid\", packet = \"1000 B\", size = \"100 kB\" }";
     let packets: Vec<(usize, u64)> = (1..=100).map(|at| (0, at)).chain((1_001..=1_100).map(|at| (1, at))).collect();
     let apart =
-        served(&experiment(&format!("{early}, {SHORT}"), "0 s"), &[0, 1_000], &packets, &[Some(110), Some(1_110)]);
+        served(&experiment(&format!("{EARLY}, {SHORT}"), "0 s"), &[0, 1_000], &packets, &[Some(110), Some(1_110)]);
     assert_eq!(apart.summary.fairness_jain, None);
     let alone = served(&experiment(ENDLESS, "0 s"), &[0], &[(0, 5)], &[None]);
     assert_eq!((alone.summary.fairness_jain, alone.shares.len()), (None, 0));
@@ -79,16 +73,15 @@ fn a_flow_has_the_throughput_of_its_own_life() {
 /// From 1 s to 1.41 s, and from 0 s to 0.11 s: 410 and 110 ms.
 #[test]
 fn where_every_flow_has_a_size_and_ends_there_are_completion_times() {
-    let early = "{ controller = \"rapid\", packet = \"1000 B\", size = \"100 kB\" }";
     let run = |flows: &str, done| served(&experiment(flows, "0 s"), &[0, 1_000], &[], done).summary;
-    let both = run(&format!("{early}, {SHORT}"), &[Some(110), Some(1_410)]);
+    let both = run(&format!("{EARLY}, {SHORT}"), &[Some(110), Some(1_410)]);
     let near = |found: Option<f64>, ms: f64| assert!((found.expect("a time") - ms * 1e-3).abs() < 1e-9, "{found:?}");
     near(both.completion_time_mean_s, 260.0);
     near(both.completion_time_p50_s, 110.0);
     near(both.completion_time_p99_s, 410.0);
     assert_eq!(both.flows_arrived, None);
-    let late = run(&format!("{early}, {SHORT}"), &[Some(110), None]);
-    let endless = run(&format!("{early}, {ENDLESS}"), &[Some(110), Some(1_410)]);
+    let late = run(&format!("{EARLY}, {SHORT}"), &[Some(110), None]);
+    let endless = run(&format!("{EARLY}, {ENDLESS}"), &[Some(110), Some(1_410)]);
     assert_eq!((late.completion_time_mean_s, endless.completion_time_mean_s), (None, None));
 }
 
@@ -101,8 +94,8 @@ fn round_trips_are_the_longest_on_the_measured_link_and_flows_say_their_route() 
     let flow = |from: &str, to: &str, rtt: u64| {
         format!("[[flow]]\ncontroller = \"cubic\"\nfrom = \"{from}\"\nto = \"{to}\"\nrtt = \"{rtt} ms\"\n")
     };
-    let text = text.to_string() + &flow("A", "B", 20) + &flow("A", "C", 40) + &flow("B", "C", 80);
-    let experiment = Scenario::parse(&text, Path::new("example.toml"), &[]).expect("a scenario").plan().remove(0);
+    let flows = flow("A", "B", 20) + &flow("A", "C", 40) + &flow("B", "C", 80);
+    let experiment = planned(&(text.to_string() + &flows));
     let longest = harness::measure::longest(&experiment, |flow| Some(experiment.flows[flow].rtt));
     assert_eq!(longest, Some(Span::from_millis(40)));
     let run = served(&experiment, &[0; 3], &[], &[None; 3]);

@@ -33,20 +33,9 @@ fn stream(number: u32, mean_rate: Rate) -> ProbeStream {
         let seen = Time::ZERO + Span::from_micros(100 + 12 * u64::from(number));
         ProbePacket { number, asked: Span::from_micros(10), sent, left: sent, passed: seen, seen }
     };
-    let available = Rate::from_gbps(7);
-    ProbeStream {
-        number,
-        train: number,
-        mean_rate,
-        lowest: Rate::from_gbps(6),
-        highest: Rate::from_gbps(9),
-        truth: available,
-        train_truth: available,
-        packets: vec![packet(0), packet(2), packet(3)],
-        lost: 1,
-        acknowledge: 1,
-        size: Bytes::new(9000),
-    }
+    let rates = [Rate::from_gbps(6), mean_rate, Rate::from_gbps(9)];
+    let stream = crate::stream(vec![packet(0), packet(2), packet(3)], rates, Rate::from_gbps(7));
+    ProbeStream { number, train: number, lost: 1, ..stream }
 }
 
 fn plan(probe: &str) -> Vec<Experiment> {

@@ -2,7 +2,7 @@
 //! two or three at a time.
 
 use harness::probing::{ProbePacket, ProbeStream, Reader, SweepPoint, scores};
-use packetscale_models::units::{Bytes, Rate, Span, Time};
+use packetscale_models::units::{Rate, Span, Time};
 use serde_json::Value;
 
 /// Gaps are asked for, made, behind the bottleneck and seen as here, in microseconds.
@@ -21,20 +21,8 @@ fn stream() -> ProbeStream {
         passed: at(&PASSED, number),
         seen: at(&SEEN, number),
     };
-    let rate = Rate::from_gbps(5);
-    ProbeStream {
-        number: 0,
-        train: 0,
-        mean_rate: rate,
-        lowest: Rate::from_mbps(3600),
-        highest: Rate::from_mbps(7200),
-        truth: rate,
-        train_truth: rate,
-        packets: (0..6).map(packet).collect(),
-        lost: 0,
-        acknowledge: 1,
-        size: Bytes::new(9000),
-    }
+    let rates = [3600, 5000, 7200].map(Rate::from_mbps);
+    crate::stream((0..6).map(packet).collect(), rates, Rate::from_gbps(5))
 }
 
 fn score(method: &str, streams: Vec<ProbeStream>) -> Value {

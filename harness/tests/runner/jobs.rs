@@ -1,64 +1,12 @@
 //! What a run is known by, and what is made again.
 
-use experiment::results::{HostLabel, Run};
-use experiment::scenario::{Experiment, Scenario};
-use harness::runner::{
-    Checkpoint, Clock, Error, Files, Host, Job, Keep, Made, Program, Progress, Refusal, Runner, Silent,
-};
+use crate::counting::Counting;
+use experiment::scenario::Scenario;
+use harness::runner::{Checkpoint, Error, Files, Host, Job, Keep, Made, Program, Progress, Refusal, Runner, Silent};
+use packetscale_models::units::Span;
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Makes empty runs, as many as it is allowed to.
-struct Counting {
-    name: &'static str,
-    /// Changed while the first run is made.
-    spoils: Option<PathBuf>,
-    made: AtomicUsize,
-    most: usize,
-}
-
-impl Counting {
-    fn up_to(most: usize) -> Counting {
-        Counting { name: "counting", spoils: None, made: AtomicUsize::new(0), most }
-    }
-}
-
-impl Host for Counting {
-    fn name(&self) -> &'static str {
-        self.name
-    }
-    fn summary(&self) -> &'static str {
-        "Makes empty runs"
-    }
-    fn label(&self) -> HostLabel {
-        HostLabel::default()
-    }
-    fn ability(&self) -> Result<String, String> {
-        Ok("always".to_string())
-    }
-    fn clock(&self) -> Clock {
-        Clock::Real
-    }
-    fn check(&self, _: &[Experiment]) -> Result<Vec<String>, Refusal> {
-        Ok(vec!["nothing is sent".to_string()])
-    }
-    fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
-        if self.made.fetch_add(1, Ordering::SeqCst) >= self.most {
-            return Err(Refusal::Machine("tired".to_string()));
-        }
-        if let Some(file) = &self.spoils {
-            fs::write(file, TRACE.replace("1500", "900")).expect("written");
-        }
-        Ok(Run {
-            controller: experiment.controller.clone(),
-            seed: experiment.seed,
-            replication: experiment.replication,
-            params: experiment.params.clone(),
-            ..Run::default()
-        })
-    }
-}
+use std::path::Path;
+use std::sync::{Arc, Mutex};
 
 const SCENARIO: &str = r#"[run]
 duration = "200 ms"
@@ -153,27 +101,23 @@ fn record(host: &Counting, scenario: &Scenario, folder: &Path) -> Result<usize, 
 
 /// What the runner says, line by line.
 #[derive(Default)]
-struct Said(std::sync::Mutex<Vec<String>>);
+struct Said(Mutex<Vec<String>>);
 
 impl Progress for Said {
     fn say(&self, line: &str) {
         self.0.lock().expect("one at a time").push(line.to_string());
     }
-    fn begin(&self, _: &std::sync::Arc<Checkpoint>) {}
-    fn within(&self, _: usize, _: packetscale_models::units::Span, _: packetscale_models::units::Span) {}
+    fn begin(&self, _: &Arc<Checkpoint>) {}
+    fn within(&self, _: usize, _: Span, _: Span) {}
     fn made(&self, _: usize) {}
     fn end(&self) {}
 }
 
-fn record_as(
-    host: &Counting,
-    scenario: &Scenario,
-    folder: &Path,
-    name: &str,
-    replace: bool,
-) -> (Result<usize, String>, String) {
+/// Records a whole plan: how many runs there are, and what was said.
+fn record_as(scenario: &Scenario, folder: &Path, name: &str, replace: bool) -> (Result<usize, String>, String) {
     let said = Said::default();
-    let runner = Runner { host, program: &PROGRAM, jobs: None, replace, progress: &said };
+    let host = Counting::up_to(100);
+    let runner = Runner { host: &host, program: &PROGRAM, jobs: None, replace, progress: &said };
     let results = runner.record(scenario, &scenario.plan(), name.to_string(), folder, &mut Made::new());
     let said = said.0.into_inner().expect("one at a time").join("\n");
     (results.map(|results| results.runs.len()).map_err(|error| error.to_string()), said)
@@ -183,27 +127,26 @@ fn record_as(
 fn results_of_another_scenario_are_lost_only_where_that_is_asked_for() {
     let (folder, scenario) = beside(TRACE, SCENARIO);
     let out = folder.path().join("out");
-    let all = Counting::up_to(100);
-    assert_eq!(record_as(&all, &scenario, &out, "small.toml", false), (Ok(4), String::new()));
+    assert_eq!(record_as(&scenario, &out, "small.toml", false), (Ok(4), String::new()));
     // The same again, and the same file with other settings.
-    assert_eq!(record_as(&all, &scenario, &out, "small.toml", false), (Ok(4), String::new()));
+    assert_eq!(record_as(&scenario, &out, "small.toml", false), (Ok(4), String::new()));
     let (_folder, changed) = beside(TRACE, &SCENARIO.replace("200 ms", "300 ms"));
     let shown = out.display();
     let earlier = format!("{shown}: replaces results of small.toml with other settings");
-    assert_eq!(record_as(&all, &changed, &out, "small.toml", false), (Ok(4), earlier));
+    assert_eq!(record_as(&changed, &out, "small.toml", false), (Ok(4), earlier));
     let before = fs::read(out.join("manifest.json")).expect("the manifest");
     let refused = format!("{shown}: found results of small.toml; expected an empty folder, or one of this plan");
-    assert_eq!(record_as(&all, &scenario, &out, "other.toml", false), (Err(refused), String::new()));
+    assert_eq!(record_as(&scenario, &out, "other.toml", false), (Err(refused), String::new()));
     assert_eq!(fs::read(out.join("manifest.json")).expect("the manifest"), before);
     let said = format!("{shown}: replaces results of small.toml");
-    assert_eq!(record_as(&all, &scenario, &out, "other.toml", true), (Ok(4), said));
+    assert_eq!(record_as(&scenario, &out, "other.toml", true), (Ok(4), said));
     let manifest = fs::read_to_string(out.join("manifest.json")).expect("the manifest");
     let elsewhere = manifest.replace("\"host\": {\n    \"name\": \"\"", "\"host\": {\n    \"name\": \"kernel\"");
     assert_ne!(elsewhere, manifest);
     fs::write(out.join("manifest.json"), elsewhere).expect("written");
     let refused =
         format!("{shown}: found results of other.toml with --on kernel; expected an empty folder, or one of this plan");
-    assert_eq!(record_as(&all, &scenario, &out, "other.toml", false), (Err(refused), String::new()));
+    assert_eq!(record_as(&scenario, &out, "other.toml", false), (Err(refused), String::new()));
 }
 
 #[test]
@@ -212,42 +155,38 @@ fn kept_runs_of_a_changed_scenario_are_lost_only_where_that_is_asked_for() {
     let out = folder.path().join("out");
     record(&Counting::up_to(3), &scenario, &out).expect_err("the host is tired");
     let (_folder, changed) = beside(TRACE, &SCENARIO.replace("200 ms", "300 ms"));
-    let refused = record_as(&Counting::up_to(100), &changed, &out, "small.toml", false).0.expect_err("kept runs");
+    let refused = record_as(&changed, &out, "small.toml", false).0.expect_err("kept runs");
     assert!(refused.contains("found 3 finished runs of an interrupted plan that are none of this one"), "{refused}");
     // They are still there, and what goes on from them says so.
-    let (made, said) = record_as(&Counting::up_to(100), &scenario, &out, "small.toml", false);
+    let (made, said) = record_as(&scenario, &out, "small.toml", false);
     assert_eq!((made, said), (Ok(4), format!("{}: goes on; 3 of 4 runs were kept", out.display())));
     record(&Counting::up_to(0), &scenario, &folder.path().join("other")).expect_err("the host is tired");
     fs::remove_dir_all(&out).expect("removed");
     record(&Counting::up_to(3), &scenario, &out).expect_err("the host is tired");
-    assert_eq!(record_as(&Counting::up_to(100), &changed, &out, "small.toml", true).0, Ok(4));
+    assert_eq!(record_as(&changed, &out, "small.toml", true).0, Ok(4));
 }
 
 #[test]
-fn what_was_made_before_a_failure_is_not_made_again() {
+fn an_interrupted_plan_goes_on_from_the_runs_whose_lines_are_whole() {
     let (folder, scenario) = beside(TRACE, SCENARIO);
-    let out = folder.path().join("out");
-    let tired = Counting::up_to(3);
-    let error = record(&tired, &scenario, &out).expect_err("the host is tired");
-    assert!(matches!(&error, Error::Refused(Refusal::Machine(why)) if why == "tired"), "{error}");
-    let kept = fs::read_to_string(out.join("unfinished.ndjson")).expect("kept runs").lines().count();
-    assert_eq!(kept, 3);
-    let fresh = Counting::up_to(10);
-    assert_eq!(record(&fresh, &scenario, &out).expect("finished"), 4);
-    assert_eq!(fresh.made.into_inner(), 1);
-    assert!(!out.join("unfinished.ndjson").exists() && out.join("runs.csv").is_file());
-}
-
-#[test]
-fn a_last_line_cut_short_is_dropped_and_the_lines_before_it_are_kept() {
-    let (folder, scenario) = beside(TRACE, SCENARIO);
-    let unfinished = folder.path().join("unfinished.ndjson");
-    record(&Counting::up_to(3), &scenario, folder.path()).expect_err("the host is tired");
-    let lines = fs::read_to_string(&unfinished).expect("kept runs");
-    fs::write(&unfinished, &lines[..lines.len() - 20]).expect("written");
-    let fresh = Counting::up_to(10);
-    assert_eq!(record(&fresh, &scenario, folder.path()).expect("finished"), 4);
-    assert_eq!(fresh.made.into_inner(), 2);
+    for (why, damage, made_again) in [
+        ("lines as they were left", (|_| {}) as fn(&mut Vec<u8>), 1),
+        ("the last line cut short", |lines| lines.truncate(lines.len() - 20), 2),
+        ("a line that is no text", |lines| lines.extend(b"\xff\xfe not text\n"), 1),
+    ] {
+        let out = folder.path().join(why);
+        let error = record(&Counting::up_to(3), &scenario, &out).expect_err("the host is tired");
+        assert!(matches!(&error, Error::Refused(Refusal::Machine(why)) if why == "tired"), "{why}: {error}");
+        let unfinished = out.join("unfinished.ndjson");
+        let mut lines = fs::read(&unfinished).expect("kept runs");
+        assert_eq!(lines.iter().filter(|byte| **byte == b'\n').count(), 3, "{why}");
+        damage(&mut lines);
+        fs::write(&unfinished, lines).expect("written");
+        let fresh = Counting::up_to(10);
+        assert_eq!(record(&fresh, &scenario, &out).expect("finished"), 4, "{why}");
+        assert_eq!(fresh.made.into_inner(), made_again, "{why}");
+        assert!(!unfinished.exists() && out.join("runs.csv").is_file(), "{why}");
+    }
 }
 
 #[test]
@@ -270,23 +209,11 @@ fn a_run_that_a_plan_has_twice_is_made_once() {
 }
 
 #[test]
-fn a_damaged_line_costs_its_own_run_and_no_other() {
-    let (folder, scenario) = beside(TRACE, SCENARIO);
-    let unfinished = folder.path().join("unfinished.ndjson");
-    record(&Counting::up_to(3), &scenario, folder.path()).expect_err("the host is tired");
-    let mut lines = fs::read(&unfinished).expect("kept runs");
-    lines.extend(b"\xff\xfe not text\n");
-    fs::write(&unfinished, lines).expect("written");
-    let fresh = Counting::up_to(10);
-    assert_eq!(record(&fresh, &scenario, folder.path()).expect("finished"), 4);
-    assert_eq!(fresh.made.into_inner(), 1);
-}
-
-#[test]
-fn a_run_whose_file_changed_meanwhile_is_neither_kept_nor_told() {
+fn a_run_whose_file_changed_meanwhile_is_not_kept() {
     let (folder, scenario) = beside(TRACE, SCENARIO);
     let trace = folder.path().join("packets.csv");
-    let host = Counting { spoils: Some(trace.clone()), ..Counting::up_to(10) };
+    let spoils = Some((trace.clone(), TRACE.replace("1500", "900")));
+    let host = Counting { spoils, ..Counting::up_to(10) };
     let error = record(&host, &scenario, &folder.path().join("out")).expect_err("the file changed").to_string();
     assert!(error.starts_with(&format!("{}: found other content", trace.display())), "{error}");
     assert!(!folder.path().join("out").exists());
@@ -295,11 +222,8 @@ fn a_run_whose_file_changed_meanwhile_is_neither_kept_nor_told() {
 #[test]
 fn two_commands_do_not_share_a_folder() {
     let (folder, scenario) = beside(TRACE, SCENARIO);
-    let _other = {
-        let open = fs::File::open(folder.path()).expect("the folder");
-        open.lock().expect("locked");
-        open
-    };
+    let other = fs::File::open(folder.path()).expect("the folder");
+    other.lock().expect("locked");
     let error = record(&Counting::up_to(10), &scenario, folder.path()).expect_err("locked").to_string();
     assert!(error.contains("another command makes runs in this folder"), "{error}");
 }

@@ -1,4 +1,5 @@
 //! Jobs and shards.
 
+mod counting;
 mod jobs;
 mod shards;

@@ -1,55 +1,16 @@
 //! A plan that several commands make.
 
-use experiment::results::{HostLabel, Results, Run};
-use experiment::scenario::{Experiment, Scenario};
+use crate::counting::Counting;
+use experiment::results::Results;
+use experiment::scenario::Scenario;
 use harness::runner::{
-    Clock, Error, Files, Host, Job, Keep, Made, Program, Refusal, Runner, Shard, ShardDone, Shards, Silent, Swept,
-    divide, shard_file, shards_of,
+    Clock, Error, Files, Job, Keep, Made, Program, Runner, Shard, ShardDone, Shards, Silent, Swept, divide, shard_file,
+    shards_of,
 };
 use packetscale_models::units::Span;
 use std::fs;
 use std::path::Path;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
-/// Makes runs that know their seed and point; each replication costs a second more than the one before.
-#[derive(Default)]
-struct Counting {
-    made: AtomicUsize,
-}
-
-impl Host for Counting {
-    fn name(&self) -> &'static str {
-        "counting"
-    }
-    fn summary(&self) -> &'static str {
-        "Makes empty runs"
-    }
-    fn label(&self) -> HostLabel {
-        HostLabel::default()
-    }
-    fn ability(&self) -> Result<String, String> {
-        Ok("always".to_string())
-    }
-    fn clock(&self) -> Clock {
-        Clock::Virtual
-    }
-    fn cost(&self, experiment: &Experiment) -> Span {
-        Span::from_secs(1 + u64::from(experiment.replication))
-    }
-    fn check(&self, _: &[Experiment]) -> Result<Vec<String>, Refusal> {
-        Ok(Vec::new())
-    }
-    fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
-        self.made.fetch_add(1, Ordering::SeqCst);
-        Ok(Run {
-            controller: experiment.controller.clone(),
-            seed: experiment.seed,
-            replication: experiment.replication,
-            params: experiment.params.clone(),
-            ..Run::default()
-        })
-    }
-}
+use std::sync::atomic::Ordering;
 
 const SCENARIO: &str = r#"[run]
 duration = "200 ms"
@@ -89,7 +50,8 @@ struct Command {
 
 impl Command {
     fn new() -> Command {
-        Command { host: Counting::default(), program: &PROGRAM, scenario: scenario(SCENARIO), replace: false }
+        let host = Counting { clock: Clock::Virtual, ..Counting::up_to(usize::MAX) };
+        Command { host, program: &PROGRAM, scenario: scenario(SCENARIO), replace: false }
     }
 
     fn with<T>(&self, what: impl FnOnce(&Runner<'_>, &Swept<'_>) -> T) -> T {
@@ -101,6 +63,11 @@ impl Command {
 
     fn shard(&self, shard: &str, folder: &Path, made: &Made) -> Result<ShardDone, Error> {
         self.with(|runner, swept| runner.shard(swept, shard.parse().expect("a shard"), folder, made))
+    }
+
+    /// A shard that is made, without a cache.
+    fn made(&self, shard: &str, folder: &Path) -> ShardDone {
+        self.shard(shard, folder, &Made::new()).expect("made")
     }
 
     fn merge(&self, folder: &Path) -> Result<Results, Error> {
@@ -132,7 +99,7 @@ fn shards_in_any_order_are_the_bytes_of_one_command() {
     let [one, several] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
     Command::new().alone(one.path());
     for shard in ["4/5", "1/5", "5/5", "3/5", "2/5"] {
-        let done = Command::new().shard(shard, several.path(), &Made::new()).expect("made");
+        let done = Command::new().made(shard, several.path());
         assert_eq!((done.made, done.planned), (done.runs, RUNS));
     }
     let merging = Command::new();
@@ -145,11 +112,11 @@ fn shards_in_any_order_are_the_bytes_of_one_command() {
 #[test]
 fn a_shard_that_was_cut_short_loses_that_run_and_no_other() {
     let folder = tempfile::tempdir().expect("a folder");
-    let first = Command::new().shard("2/3", folder.path(), &Made::new()).expect("made");
+    let first = Command::new().made("2/3", folder.path());
     let path = shard_file(folder.path(), Shard::new(2, 3).expect("a shard"));
     let whole = fs::read(&path).expect("the shard");
     fs::write(&path, &whole[..whole.len() - 20]).expect("cut");
-    let again = Command::new().shard("2/3", folder.path(), &Made::new()).expect("made");
+    let again = Command::new().made("2/3", folder.path());
     assert_eq!((again.runs, again.made), (first.runs, 1));
     let lines = |bytes: &[u8]| {
         let mut lines: Vec<String> = String::from_utf8_lossy(bytes).lines().map(str::to_string).collect();
@@ -159,14 +126,14 @@ fn a_shard_that_was_cut_short_loses_that_run_and_no_other() {
     assert_eq!(lines(&fs::read(&path).expect("the shard")), lines(&whole));
     // Cut within its first line, it holds nothing.
     fs::write(&path, &whole[..20]).expect("cut");
-    assert_eq!(Command::new().shard("2/3", folder.path(), &Made::new()).expect("made").made, first.runs);
+    assert_eq!(Command::new().made("2/3", folder.path()).made, first.runs);
 }
 
 #[test]
 fn what_is_missing_is_said_by_shard() {
     let folder = tempfile::tempdir().expect("a folder");
     for shard in ["1/4", "3/4"] {
-        Command::new().shard(shard, folder.path(), &Made::new()).expect("made");
+        Command::new().made(shard, folder.path());
     }
     let Err(Error::Missing { runs, planned, shards, .. }) = Command::new().merge(folder.path()) else {
         panic!("two shards are missing");
@@ -180,10 +147,10 @@ fn what_is_missing_is_said_by_shard() {
 fn shards_of_different_commits_are_refused_with_one_message() {
     let folder = tempfile::tempdir().expect("a folder");
     let later = Command { program: &LATER, ..Command::new() };
-    Command::new().shard("1/2", folder.path(), &Made::new()).expect("made");
+    Command::new().made("1/2", folder.path());
     // Made elsewhere, and copied into the folder.
     let elsewhere = tempfile::tempdir().expect("a folder");
-    later.shard("2/2", elsewhere.path(), &Made::new()).expect("made");
+    later.made("2/2", elsewhere.path());
     let second = "shards/2.ndjson";
     fs::copy(elsewhere.path().join(second), folder.path().join(second)).expect("copied");
     let message = Command::new().merge(folder.path()).expect_err("two commits").to_string();
@@ -192,7 +159,7 @@ fn shards_of_different_commits_are_refused_with_one_message() {
     assert_eq!(message, format!("{}: found {found}; expected {expected}", file.display()));
     // All by one commit, but merged by another.
     fs::remove_file(file).expect("removed");
-    Command::new().shard("2/2", folder.path(), &Made::new()).expect("made");
+    Command::new().made("2/2", folder.path());
     let message = later.merge(folder.path()).expect_err("another commit").to_string();
     assert_eq!(message, format!("{}: found {expected}; expected {found}", folder.path().join("shards").display()));
 }
@@ -200,7 +167,7 @@ fn shards_of_different_commits_are_refused_with_one_message() {
 #[test]
 fn a_shard_of_something_else_is_lost_only_where_that_is_asked_for() {
     let folder = tempfile::tempdir().expect("a folder");
-    Command::new().shard("1/2", folder.path(), &Made::new()).expect("made");
+    Command::new().made("1/2", folder.path());
     let changed = || Command { scenario: scenario(&SCENARIO.replace("200 ms", "300 ms")), ..Command::new() };
     let refused = |command: &Command, shard: &str| {
         let error = command.shard(shard, folder.path(), &Made::new()).expect_err("something else");
@@ -267,7 +234,7 @@ fn what_was_changed_in_a_shard_or_in_the_cache_is_not_believed() {
     let without =
         text.lines().enumerate().filter(|(index, _)| index + 1 != number).map(|(_, line)| format!("{line}\n"));
     fs::write(&path, without.collect::<String>()).expect("removed");
-    assert_eq!(Command::new().shard("1/1", folder.path(), &Made::new()).expect("made").made, 1);
+    assert_eq!(Command::new().made("1/1", folder.path()).made, 1);
     Command::new().merge(folder.path()).expect("merged");
     let entry = |path: &Path| fs::read_dir(path).expect("a folder").next().expect("one").expect("an entry").path();
     let entry = entry(&entry(cache.path()));
@@ -278,7 +245,7 @@ fn what_was_changed_in_a_shard_or_in_the_cache_is_not_believed() {
 
 #[test]
 fn runs_go_to_the_shard_that_has_least_so_far() {
-    let (scenario, host) = (scenario(SCENARIO), Counting::default());
+    let (scenario, host) = (scenario(SCENARIO), Counting::up_to(0));
     let plan = scenario.plan();
     let files = Files::of(&plan).expect("no files");
     let jobs = Job::all(&plan, &files, &host, &PROGRAM, Keep::Everything).expect("jobs");
