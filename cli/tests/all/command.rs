@@ -165,7 +165,6 @@ fn a_missed_expectation_ends_with_1_and_is_named() {
 /// Arguments after `run`, and how the message begins.
 const REFUSED: &[(&str, &str)] = &[
     ("bare.toml", "bare.toml:6: path.rate: found 10, a bare number; expected a rate above zero like \"10 Gbit/s\"\n"),
-    ("no-trace.toml", "small.toml: packet 1, byte 0: found 5b72756e; expected the magic number of pcap"),
     (
         "small.toml --out small.toml/inside",
         "small.toml/inside: cannot be written: Not a directory (os error 20); name another folder with --out\n",
@@ -194,13 +193,20 @@ const REFUSED: &[(&str, &str)] = &[
 fn a_mistake_ends_with_2_and_one_message_and_leaves_nothing() {
     let place = Place::with(SCENARIO);
     place.write("bare.toml", SCENARIO.replace("\"10 Mbit/s\"", "10"));
-    place.write("no-trace.toml", format!("{SCENARIO}\n[[traffic]]\nkind = \"pcap\"\nfile = \"small.toml\"\n"));
     for (arguments, message) in REFUSED {
         let said = place.says(&format!("run {arguments}"));
         assert_eq!((said.code, said.out.as_str(), said.err.lines().count()), (Some(2), "", 1), "{said:?}");
         assert!(said.err.starts_with(message), "{arguments}: {}", said.err);
         assert!(!place.has("out"), "{arguments}");
     }
+}
+
+#[test]
+fn a_wrong_trace_ends_with_2_and_leaves_no_results() {
+    let place = Place::with(&format!("{SCENARIO}\n[[traffic]]\nkind = \"pcap\"\nfile = \"small.toml\"\n"));
+    let refused = place.refused("run small.toml");
+    assert!(refused.starts_with("small.toml: packet 1, byte 0: found ") && refused.lines().count() == 1, "{refused}");
+    assert!(!place.has("out/small"));
 }
 
 #[test]
