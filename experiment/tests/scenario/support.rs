@@ -21,7 +21,7 @@ pub fn experiment(text: &str) -> Experiment {
 /// Why a text is refused, after the name of its file.
 #[track_caller]
 pub fn refusal(text: &str, changes: &[&str]) -> String {
-    let message = read(text, changes).map(|_| ()).expect_err("it is wrong");
+    let Err(message) = read(text, changes) else { panic!("{changes:?} was taken with\n{text}") };
     message.strip_prefix("test.toml:").unwrap_or_else(|| panic!("{message}")).to_string()
 }
 
