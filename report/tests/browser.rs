@@ -3,66 +3,64 @@
 mod chromium;
 mod example;
 
-use chromium::{attribute, chromium, open};
+use chromium::{attribute, chromium, noted, open};
 use experiment::results::Results;
 
-/// Draws `results` at `width` and checks everything that must hold for any page.
-fn check(results: &Results, width: u32, figures: &[&str]) {
-    check_page(&report::page(results), width, figures);
-}
-
-fn check_page(page: &str, width: u32, figures: &[&str]) {
+/// Draws a page and checks everything that must hold for any.
+fn check(what: &str, page: &str, width: u32, figures: &[&str]) {
     let (dom, log) = open(page, width, "");
-    assert_eq!(attribute(&dom, "<html", "data-errors"), Some("[]"), "at {width}: {log}");
-    assert!(!log.contains("CONSOLE"), "{log}");
-    assert_eq!(attribute(&dom, "<html", "data-fits"), Some("true"), "the page is wider than {width}");
-    assert_eq!(attribute(&dom, "<html", "data-width"), Some(width.to_string().as_str()));
+    assert_eq!(attribute(&dom, "<html", "data-errors"), Some("[]"), "{what} at {width}: {log}");
+    assert!(!log.contains("CONSOLE"), "{what}: {log}");
+    assert_eq!(attribute(&dom, "<html", "data-fits"), Some("true"), "{what}: the page is wider than {width}");
+    assert_eq!(attribute(&dom, "<html", "data-width"), Some(width.to_string().as_str()), "{what}");
     for figure in figures {
         let drawn = attribute(&dom, &format!("<figure data-figure=\"{figure}\""), "data-drawn");
         let points: usize = drawn.and_then(|d| d.parse().ok()).unwrap_or(0);
-        assert!(points > 0, "{figure} is not drawn at {width}: {drawn:?}");
+        assert!(points > 0, "{what}: {figure} is not drawn at {width}: {drawn:?}");
     }
     let present = dom.matches("<figure data-figure=").count();
-    assert_eq!(present, figures.len(), "figures that nobody expected");
+    assert_eq!(present, figures.len(), "{what}: figures that nobody expected");
 }
 
-const DEMO: [&str; 11] =
-    ["tradeoff", "throughput", "shares", "rate", "queue", "ccdf", "rtt", "window", "losses", "stream", "stream-delay"];
-const SWEEP: [&str; 12] = [
-    "tradeoff",
-    "sweep",
-    "throughput",
-    "shares",
-    "rate",
-    "queue",
-    "ccdf",
-    "rtt",
-    "window",
-    "losses",
-    "stream",
-    "stream-delay",
-];
+/// The pictures of one controller's runs, and what precedes them where there are several.
+const CURVES: [&str; 10] =
+    ["throughput", "shares", "rate", "queue", "ccdf", "rtt", "window", "losses", "stream", "stream-delay"];
 
 #[test]
-fn the_demo_is_drawn_on_a_desktop_and_on_a_phone() {
-    if chromium() {
-        check(&example::demo(), 1280, &DEMO);
-        check(&example::demo(), 390, &DEMO);
+fn every_kind_of_page_is_drawn_on_a_desktop_and_on_a_phone() {
+    if !chromium() {
+        return;
     }
-}
-
-#[test]
-fn completions_and_packets_are_drawn_on_a_desktop_and_on_a_phone() {
-    if chromium() {
+    let page = |results: Results| report::page(&results);
+    let curves = |before: &[&'static str], after: &[&'static str]| [before, &CURVES, after].concat();
+    for (what, page, figures) in [
+        ("demo", page(example::demo()), curves(&["tradeoff"], &[])),
+        ("completions", page(example::arrivals()), curves(&["completions", "sizes", "tradeoff"], &[])),
+        ("packets", page(example::packets()), curves(&[], &["queues", "flight", "sequence"])),
+        ("sweep", page(example::sweep()), curves(&["tradeoff", "sweep"], &[])),
+        ("sweep without curves", page(without_curves()), vec!["tradeoff", "sweep"]),
+        ("hostile names", page(example::hostile()), CURVES.to_vec()),
+        ("no runs", page(example::empty()), vec![]),
+        ("paper", report::paper_page(&example::paper()), vec!["picture-0", "picture-1"]),
+        ("hostile paper", report::paper_page(&example::hostile_paper()), vec!["picture-0", "picture-1"]),
+    ] {
         for width in [1280, 390] {
-            let mut arrivals = vec!["completions", "sizes"];
-            arrivals.extend(DEMO);
-            check(&example::arrivals(), width, &arrivals);
-            let mut packets = DEMO[1..].to_vec();
-            packets.extend(["queues", "flight", "sequence"]);
-            check(&example::packets(), width, &packets);
+            check(what, &page, width, &figures);
         }
     }
+}
+
+fn without_curves() -> Results {
+    let mut results = example::sweep();
+    for run in &mut results.runs {
+        (run.series, run.streams, run.queue_delay) = Default::default();
+    }
+    results
+}
+
+#[test]
+fn a_sweep_without_curves_offers_nothing_to_choose() {
+    assert!(!report::page(&without_curves()).contains("id=\"controls\""));
 }
 
 /// Reads, in the picture of the links' queues, where the cells of the darkest shade begin and end; in that of packets, how
@@ -84,8 +82,7 @@ fn links_have_rows_and_packets_have_dots() {
         return;
     }
     let (dom, log) = open(&report::page(&example::packets()), 1280, LISTER);
-    let noted =
-        |name: &str| attribute(&dom, "<html", &format!("data-{name}")).unwrap_or_else(|| panic!("{name}: {log}"));
+    let noted = |name: &str| noted(&dom, &log, name);
     assert_eq!(noted("rows"), "access; west; a link with a long n…; east", "a name that is too long is cut");
     assert_eq!(noted("keys"), "6", "shades");
     // The first link of the example has no queue.
@@ -97,25 +94,6 @@ fn links_have_rows_and_packets_have_dots() {
     assert_eq!(noted("names"), "acknowledged; sent; sent again; dropped or lost");
     let dots: Vec<usize> = noted("dots").split(',').map(|count| count.parse().unwrap()).collect();
     assert_eq!(dots[1..], [2, 2]);
-}
-
-#[test]
-fn a_sweep_is_drawn() {
-    if chromium() {
-        check(&example::sweep(), 1280, &SWEEP);
-    }
-}
-
-#[test]
-fn a_sweep_without_curves_offers_nothing_to_choose() {
-    if chromium() {
-        let mut results = example::sweep();
-        for run in &mut results.runs {
-            (run.series, run.streams, run.queue_delay) = Default::default();
-        }
-        check(&results, 390, &["tradeoff", "sweep"]);
-        assert!(!report::page(&results).contains("id=\"controls\""));
-    }
 }
 
 /// The outline and the class of each marker in the legends of a picture.
@@ -147,31 +125,6 @@ fn no_two_of_twenty_controllers_share_a_marker() {
         drawn.sort_unstable();
         drawn.dedup();
         assert_eq!(drawn.len(), 20, "{drawn:?}");
-    }
-}
-
-#[test]
-fn hostile_names_are_drawn_as_text_and_run_nothing() {
-    if chromium() {
-        check(&example::hostile(), 390, &DEMO[1..]);
-    }
-}
-
-#[test]
-fn the_pictures_of_a_paper_are_drawn_on_a_desktop_and_on_a_phone() {
-    if chromium() {
-        for paper in [example::paper(), example::hostile_paper()] {
-            let page = report::paper_page(&paper);
-            check_page(&page, 1280, &["picture-0", "picture-1"]);
-            check_page(&page, 390, &["picture-0", "picture-1"]);
-        }
-    }
-}
-
-#[test]
-fn no_runs_give_a_page_without_errors() {
-    if chromium() {
-        check(&example::empty(), 390, &[]);
     }
 }
 
@@ -209,8 +162,7 @@ fn a_reader_can_zoom_go_back_read_values_and_choose_a_replication() {
         return;
     }
     let (dom, log) = open(&report::page(&example::demo()), 1280, READER);
-    let noted =
-        |name: &str| attribute(&dom, "<html", &format!("data-{name}")).unwrap_or_else(|| panic!("no {name}: {log}"));
+    let noted = |name: &str| noted(&dom, &log, name);
     let share = |name: &str| noted(name).parse::<f64>().unwrap();
     assert!(noted("value").ends_with("bit/s"), "{}", noted("value"));
     assert!((share("key") - 0.5).abs() < 0.02, "one key press shows {} of the time, not half", share("key"));
@@ -269,11 +221,7 @@ fn what_is_drawn_and_what_is_saved_are_the_numbers_of_the_written_table() {
     }
     let expected = written(&results);
     let (dom, log) = open(&report::page(&results), 1280, SAVER);
-    let noted = |name: &str| {
-        attribute(&dom, "<html", &format!("data-{name}"))
-            .unwrap_or_else(|| panic!("no {name}: {log}"))
-            .replace("&quot;", "\"")
-    };
+    let noted = |name: &str| noted(&dom, &log, name).replace("&quot;", "\"");
     assert_eq!(noted("titles"), "Throughput (Gbit/s); Queueing, mean (ms)");
     let pairs = |name: &str| serde_json::from_str::<Vec<(f64, f64)>>(&noted(name)).unwrap();
     let (xs, ys, dots) = (pairs("xs"), pairs("ys"), pairs("dots"));

@@ -1,8 +1,8 @@
 //! `packetscale estimate SENDER RECEIVER`: captures that are made byte by byte, so that every gap is known.
 
-use std::fs;
+use crate::support::Place;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::Command;
 
 /// A TCP packet of 9000 bytes on the wire: when it passed, its sequence number, its identification, its data.
 #[derive(Clone, Copy)]
@@ -59,29 +59,23 @@ fn stream(begin_ns: u64, number: u32) -> (Vec<Packet>, Vec<Packet>) {
     (sent, received)
 }
 
-fn estimate(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
-    command.arg("estimate").args(arguments).current_dir(folder).output().expect("the command starts")
+/// A folder with both captures.
+fn captures(sent: &[Packet], received: &[Packet]) -> Place {
+    let place = Place::empty();
+    place.write("a.pcap", pcap(sent));
+    place.write("b.pcap", pcap(received));
+    place
 }
 
-fn of_captures(sent: &[Packet], received: &[Packet]) -> Output {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("a.pcap"), pcap(sent)).expect("written");
-    fs::write(folder.path().join("b.pcap"), pcap(received)).expect("written");
-    estimate(folder.path(), &["a.pcap", "b.pcap", "--method", "multi-rate(reading=below)"])
+fn of_captures(sent: &[Packet], received: &[Packet]) -> String {
+    captures(sent, received).done("estimate a.pcap b.pcap --method multi-rate(reading=below)").out
 }
 
 /// What the same gaps give as a recording in CSV.
 fn of_recording(rows: &str) -> String {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let text = format!("stream_id,pkt,send_gap_ns,recv_gap_ns,size_bytes\n{rows}");
-    fs::write(folder.path().join("gaps.csv"), text).expect("written");
-    text_of(&estimate(folder.path(), &["gaps.csv", "--method", "multi-rate(reading=below)"]))
-}
-
-fn text_of(output: &Output) -> String {
-    assert!(output.status.success(), "{output:?}");
-    String::from_utf8(output.stdout.clone()).expect("text")
+    let place = Place::empty();
+    place.write("gaps.csv", format!("stream_id,pkt,send_gap_ns,recv_gap_ns,size_bytes\n{rows}"));
+    place.done("estimate gaps.csv --method multi-rate(reading=below)").out
 }
 
 /// Rows of the stream above, without these packets; the row after one that is missing has both gaps.
@@ -99,7 +93,7 @@ fn two_captures_give_what_their_gaps_give() {
     let (sent, mut received) = ([first.0, second.0].concat(), [first.1, second.1].concat());
     // Another clock: its zero and its offset do not matter.
     received.iter_mut().for_each(|packet| packet.at_ns += 7_000_000_000);
-    let told = text_of(&of_captures(&sent, &received));
+    let told = of_captures(&sent, &received);
     assert_eq!(told, of_recording(&format!("{}{}", rows(0, &[]), rows(1, &[]))));
     assert_eq!(told.lines().count(), 3, "{told}");
 }
@@ -114,60 +108,48 @@ fn lost_and_overtaken_packets_are_lost_to_their_stream_and_acknowledgments_are_n
     // A packet without data, and a retransmission of packet 5 much later: a stream of its own, too short to be read.
     sent.push(Packet { at_ns: 900_000_000, sequence: 7, identification: 900, data: 0 });
     let expected = of_recording(&rows(0, &[5, 9]));
-    assert_eq!(text_of(&of_captures(&sent, &received)), expected);
+    assert_eq!(of_captures(&sent, &received), expected);
     let again = Packet { at_ns: 950_000_000, identification: 901, ..sent[5] };
     sent.push(again);
     received.push(Packet { at_ns: 960_000_000, ..again });
-    let with = text_of(&of_captures(&sent, &received));
+    let with = of_captures(&sent, &received);
     assert!(with.starts_with(&expected) && with.lines().count() == 3, "{with}");
 }
 
 #[test]
 fn packets_may_be_stored_out_of_order() {
     let (sent, mut received) = stream(0, 0);
-    let ordered = text_of(&of_captures(&sent, &received));
+    let ordered = of_captures(&sent, &received);
     received.swap(0, 1);
     received.swap(20, 22);
-    assert_eq!(text_of(&of_captures(&sent, &received)), ordered);
+    assert_eq!(of_captures(&sent, &received), ordered);
 }
 
 #[test]
-fn captures_of_different_packets_are_refused() {
+fn what_are_no_captures_of_the_same_packets_is_refused_with_its_place() {
     let (sent, _) = stream(0, 0);
-    let (_, other) = stream(0, 40);
-    let output = of_captures(&sent, &other);
-    assert_eq!(output.status.code(), Some(2));
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(
-        message.starts_with("a.pcap: found 0 of 64 packets with data that are also in b.pcap; expected most"),
-        "{message}"
-    );
-    assert_eq!(message.lines().count(), 1, "{message}");
-}
-
-#[test]
-fn a_file_that_is_no_capture_is_refused_with_its_place() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("a.pcap"), pcap(&stream(0, 0).0)).expect("written");
-    fs::write(folder.path().join("b.pcap"), "not a capture").expect("written");
-    let output = estimate(folder.path(), &["a.pcap", "b.pcap"]);
-    assert_eq!(output.status.code(), Some(2));
-    let message = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(message.starts_with("b.pcap: packet 1, byte 0: found "), "{message}");
+    let place = captures(&sent, &stream(0, 40).1);
+    let refused = |message: &str| {
+        let said = place.refused("estimate a.pcap b.pcap");
+        assert!(said.starts_with(message) && said.lines().count() == 1, "{said}");
+    };
+    refused("a.pcap: found 0 of 64 packets with data that are also in b.pcap; expected most");
+    place.write("b.pcap", "not a capture");
+    refused("b.pcap: packet 1, byte 0: found ");
 }
 
 /// What tcpdump saw of iperf3 on both ends of a virtual link. All packets are in both captures, but for those that were
 /// under way when they began or ended.
 #[test]
 fn real_captures_of_both_ends_are_matched() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
+    let place = Place::empty();
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/captures/real.sh");
-    let captured = Command::new("sh").arg(script).current_dir(folder.path()).output().expect("a shell");
+    let captured = Command::new("sh").arg(script).current_dir(place.path()).output().expect("a shell");
     if captured.status.code() == Some(3) {
         return eprintln!("skipped: {}", String::from_utf8_lossy(&captured.stdout).trim());
     }
     assert!(captured.status.success(), "{captured:?}");
-    let told = text_of(&estimate(folder.path(), &["sender.pcap", "receiver.pcap"]));
+    let streams = place.done("estimate sender.pcap receiver.pcap").out;
     // 1 MB in packets of at most 1448 B of data are 691 or more; streams have at most 64.
-    assert!(told.lines().count() > 691 / 64, "{told}");
+    assert!(streams.lines().count() > 691 / 64, "{streams}");
 }

@@ -1,10 +1,10 @@
 //! The command as people use it: arguments, exit codes, files.
 
+use crate::support::{PROGRAM, Place, Said, assert_same};
+use serde_json::Value;
 use std::fs;
-use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
-use tempfile::TempDir;
+use std::process::Command;
+use std::time::Duration;
 
 pub const SCENARIO: &str = r#"[run]
 duration = "200 ms"
@@ -27,336 +27,208 @@ controllers = ["newreno", "cubic"]
 detail = false
 "#;
 
-/// A folder with a scenario in it.
-pub fn folder(scenario: &str) -> TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("small.toml"), scenario).expect("written");
-    folder
-}
-
-pub fn packetscale(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
-    command.args(arguments).current_dir(folder).output().expect("the command starts")
-}
-
-pub fn stdout(output: &Output) -> String {
-    String::from_utf8(output.stdout.clone()).expect("text")
-}
-
-pub fn stderr(output: &Output) -> String {
-    String::from_utf8(output.stderr.clone()).expect("text")
-}
-
-/// Everything in the output folder that depends on scenario and seed only.
-fn comparable(folder: &Path) -> Vec<(String, Vec<u8>)> {
-    let machine = ["manifest.json", "timing.csv", "timing.parquet", "report.html"];
-    let entries = fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry"));
-    let named = entries.map(|entry| (entry.file_name().into_string().expect("a name"), entry.path()));
-    let mut files: Vec<_> = named
-        .filter(|(name, _)| !machine.contains(&name.as_str()))
-        .map(|(name, path)| (name, fs::read(path).expect("a file")))
-        .collect();
-    files.sort();
-    files
-}
-
 #[test]
-fn a_run_writes_its_files_beside_a_table_and_ends_with_zero() {
-    let folder = folder(SCENARIO);
-    let output = packetscale(folder.path(), &["run", "small.toml"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert_eq!(stderr(&output), "");
+fn a_run_prints_a_table_writes_its_files_and_ends_with_0() {
+    let place = Place::with(SCENARIO);
+    let said = place.done("run small.toml");
+    assert_eq!(said.err, "");
     // The heads, four points, what two runs cannot say, an empty line, and where the files are.
-    assert_eq!(stdout(&output).lines().count(), 1 + 4 + 1 + 2);
+    assert_eq!(said.out.lines().count(), 1 + 4 + 1 + 2);
     for name in ["runs.csv", "manifest.json", "dictionary.csv", "report.html"] {
-        assert!(folder.path().join("out/small").join(name).is_file(), "{name}");
+        assert!(place.at("out/small").join(name).is_file(), "{name}");
     }
-    assert!(!folder.path().join("out/small/unfinished.ndjson").exists());
+    assert!(!place.has("out/small/unfinished.ndjson"));
 }
 
 #[test]
 fn the_number_of_jobs_changes_no_byte() {
-    let folder = folder(SCENARIO);
+    let place = Place::with(SCENARIO);
     for jobs in ["1", "7"] {
-        let output = packetscale(folder.path(), &["run", "small.toml", "--jobs", jobs, "--out", jobs]);
-        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+        place.done(&format!("run small.toml --jobs {jobs} --out {jobs}"));
     }
-    let files = comparable(&folder.path().join("1"));
-    assert!(files.len() >= 6);
-    assert_eq!(files, comparable(&folder.path().join("7")));
+    assert_same(&place.at("1"), &place.at("7"));
 }
 
-/// Starts a plan, presses Ctrl-C when some runs are finished, and returns what the command said.
-fn interrupted(folder: &Path, arguments: &[&str]) -> Output {
-    let unfinished = folder.join("out/small/unfinished.ndjson");
-    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
-    command.args(arguments).current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().expect("the command starts");
-    // Not a limit on speed: it ends a test that would wait for ever.
-    let deadline = Instant::now() + Duration::from_secs(600);
-    while fs::read_to_string(&unfinished).unwrap_or_default().lines().count() < 2 {
-        assert!(Instant::now() < deadline, "no run was finished");
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    let sent = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().expect("sh starts");
-    assert!(sent.success());
-    child.wait_with_output().expect("the command ends")
+/// A plan that is long enough to be interrupted, and ended by Ctrl-C when some of its 400 runs are finished.
+fn stopped() -> (Place, Said) {
+    let place = Place::with(&SCENARIO.replace("replications = 2", "replications = 100").replace("200 ms", "5 s"));
+    let unfinished = place.at("out/small/unfinished.ndjson");
+    let two_are_finished = || fs::read_to_string(&unfinished).unwrap_or_default().lines().count() >= 2;
+    let said = place.interrupted(LONG, "INT", two_are_finished);
+    assert_eq!(said.code, Some(130));
+    (place, said)
 }
 
-/// The plan is long enough to be interrupted.
-fn long() -> String {
-    SCENARIO.replace("replications = 2", "replications = 100").replace("200 ms", "5 s")
+const LONG: &str = "run small.toml --jobs 1 --no-page";
+
+fn kept(place: &Place) -> Vec<Value> {
+    let lines = place.read("out/small/unfinished.ndjson");
+    lines.lines().map(|line| serde_json::from_str(line).expect("a run")).collect()
 }
 
-fn cpu_times(folder: &Path) -> Vec<String> {
-    let timing = fs::read_to_string(folder.join("timing.csv")).expect("timing.csv");
+fn cpu_times(place: &Place) -> Vec<String> {
+    let timing = place.read("out/small/timing.csv");
     timing.lines().skip(1).map(|line| line.split(',').nth(1).unwrap_or_default().to_string()).collect()
 }
 
-#[test]
-fn after_ctrl_c_the_same_command_takes_up_the_finished_runs_and_writes_the_same_bytes() {
-    let folder = folder(&long());
-    let command = ["run", "small.toml", "--jobs", "1", "--no-page"];
-    let stopped = interrupted(folder.path(), &command);
-    assert_eq!(stopped.status.code(), Some(130));
-    assert!(stderr(&stopped).contains("the same command resumes"), "{}", stderr(&stopped));
-    let out = folder.path().join("out/small");
-    assert!(!out.join("runs.csv").exists());
-    let lines = fs::read_to_string(out.join("unfinished.ndjson")).expect("kept runs");
-    let kept: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).expect("a run")).collect();
-    assert!(stderr(&stopped).contains(&format!("{} of 400 runs", kept.len())), "{}", stderr(&stopped));
-
-    let resumed = packetscale(folder.path(), &command);
-    assert_eq!(resumed.status.code(), Some(0));
-    let kept_words = format!("out/small: goes on; {} of 400 runs were kept\n", kept.len());
-    assert!(stderr(&resumed).starts_with(&kept_words), "{}", stderr(&resumed));
-    let resumed = cpu_times(&out);
-    for (run, time) in kept.iter().zip(&resumed) {
+#[track_caller]
+fn assert_not_made_again(kept: &[Value], place: &Place) {
+    let times = cpu_times(place);
+    assert_eq!((times.len(), kept.is_empty()), (400, false));
+    for (run, time) in kept.iter().zip(&times) {
         assert_eq!(&run["run"]["summary"]["cpu_s"].to_string(), time, "a finished run was made again");
     }
-    let fresh = packetscale(folder.path(), &["run", "small.toml", "--no-page", "--out", "fresh"]);
-    assert_eq!(fresh.status.code(), Some(0));
-    assert_eq!(comparable(&out), comparable(&folder.path().join("fresh")));
 }
 
-/// A plan begun by one copy of the program is finished by another, which lies elsewhere and was written at another time.
-/// The last line of the first is cut short, as by a crash.
 #[test]
-fn another_copy_of_the_program_finishes_what_one_began() {
-    let folder = folder(&long());
-    let command = ["run", "small.toml", "--jobs", "1", "--no-page"];
-    assert_eq!(interrupted(folder.path(), &command).status.code(), Some(130));
-    let out = folder.path().join("out/small");
-    let unfinished = out.join("unfinished.ndjson");
-    let lines = fs::read_to_string(&unfinished).expect("kept runs");
-    let kept: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).expect("a run")).collect();
-    fs::write(&unfinished, &lines[..lines.len() - 100]).expect("written");
+fn after_ctrl_c_the_same_command_resumes_and_writes_the_same_bytes() {
+    let (place, stopped) = stopped();
+    assert!(stopped.err.contains("the same command resumes"), "{}", stopped.err);
+    assert!(!place.has("out/small/runs.csv"));
+    let kept = kept(&place);
+    assert!(stopped.err.contains(&format!("{} of 400 runs", kept.len())), "{}", stopped.err);
+    let resumed = place.done(LONG);
+    let goes_on = format!("out/small: goes on; {} of 400 runs were kept\n", kept.len());
+    assert!(resumed.err.starts_with(&goes_on), "{}", resumed.err);
+    assert_not_made_again(&kept, &place);
+    place.done("run small.toml --no-page --out fresh");
+    assert_same(&place.at("out/small"), &place.at("fresh"));
+}
 
-    let copy = folder.path().join("copied/packetscale");
-    fs::create_dir(folder.path().join("copied")).expect("a folder");
-    fs::copy(env!("CARGO_BIN_EXE_packetscale"), &copy).expect("copied");
+/// It lies elsewhere and was written at another time. The last line of the first is cut short, as by a crash.
+#[test]
+fn another_copy_of_the_program_resumes_and_makes_a_torn_run_again() {
+    let (place, _) = stopped();
+    let kept = kept(&place);
+    let lines = place.read("out/small/unfinished.ndjson");
+    place.write("out/small/unfinished.ndjson", &lines[..lines.len() - 100]);
+
+    let copy = place.at("copied/packetscale");
+    fs::create_dir(place.at("copied")).expect("a folder");
+    fs::copy(PROGRAM, &copy).expect("copied");
     let file = fs::File::options().append(true).open(&copy).expect("opened");
     file.set_modified(std::time::UNIX_EPOCH + Duration::from_secs(1_000_000_000)).expect("another time");
     drop(file);
-    let finished = Command::new(&copy).args(command).current_dir(folder.path()).output().expect("the copy starts");
-    assert_eq!(finished.status.code(), Some(0), "{}", stderr(&finished));
-    let times = cpu_times(&out);
-    assert_eq!(times.len(), 400);
-    let untorn = &kept[..kept.len() - 1];
-    assert!(!untorn.is_empty());
-    for (run, time) in untorn.iter().zip(&times) {
-        assert_eq!(&run["run"]["summary"]["cpu_s"].to_string(), time, "a finished run was made again");
-    }
+    let finished = Said::of(Command::new(&copy).args(LONG.split(' ')).current_dir(place.path()));
+    assert_eq!(finished.code, Some(0), "{}", finished.err);
+    assert_not_made_again(&kept[..kept.len() - 1], &place);
 }
 
 #[test]
-fn after_ctrl_c_a_changed_scenario_is_refused_unless_what_was_kept_may_be_lost() {
-    let folder = folder(&long());
-    assert_eq!(interrupted(folder.path(), &["run", "small.toml", "--jobs", "1"]).status.code(), Some(130));
-    let change = ["--set", "run.duration=100 ms", "--no-page"];
-    let refused = packetscale(folder.path(), &[&["run", "small.toml"], &change[..]].concat());
-    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
-    assert!(stderr(&refused).contains("--out") && stderr(&refused).contains("--replace"), "{}", stderr(&refused));
-    let replaced = packetscale(folder.path(), &[&["run", "small.toml", "--replace"], &change[..]].concat());
-    assert_eq!(replaced.status.code(), Some(0), "{}", stderr(&replaced));
-    let fresh = packetscale(folder.path(), &[&["run", "small.toml", "--out", "fresh"], &change[..]].concat());
-    assert_eq!(fresh.status.code(), Some(0));
-    assert_eq!(comparable(&folder.path().join("out/small")), comparable(&folder.path().join("fresh")));
+fn after_ctrl_c_a_changed_scenario_is_refused_without_replace() {
+    let (place, _) = stopped();
+    let changed = "run small.toml --set 'run.duration=100 ms' --no-page";
+    let refused = place.refused(changed);
+    assert!(refused.contains("--out") && refused.contains("--replace"), "{refused}");
+    place.done(&format!("{changed} --replace"));
+    place.done(&format!("{changed} --out fresh"));
+    assert_same(&place.at("out/small"), &place.at("fresh"));
 }
 
 #[test]
-fn a_line_cut_short_by_a_crash_is_made_again() {
-    let folder = folder(SCENARIO);
-    let out = folder.path().join("out/small");
-    fs::create_dir_all(&out).expect("a folder");
-    fs::write(out.join("unfinished.ndjson"), "{\"id\":\"0123\",\"run\":{\"contr").expect("written");
-    assert_eq!(packetscale(folder.path(), &["run", "small.toml"]).status.code(), Some(0));
-    assert_eq!(cpu_times(&out).len(), 8);
-}
-
-#[test]
-fn a_trace_that_is_not_one_ends_with_two_and_leaves_nothing() {
-    let traffic = "\n[[traffic]]\nkind = \"pcap\"\nfile = \"small.toml\"\n";
-    let folder = folder(&format!("{SCENARIO}{traffic}"));
-    let output = packetscale(folder.path(), &["run", "small.toml"]);
-    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
-    assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
-    assert!(!folder.path().join("out/small").exists());
+fn a_torn_line_without_others_is_made_again() {
+    let place = Place::with(SCENARIO);
+    place.write("out/small/unfinished.ndjson", "{\"id\":\"0123\",\"run\":{\"contr");
+    place.done("run small.toml");
+    assert_eq!(cpu_times(&place).len(), 8);
 }
 
 #[test]
 fn json_is_one_object_on_standard_output_and_nothing_else() {
-    let folder = folder(SCENARIO);
-    let output = packetscale(folder.path(), &["run", "small.toml", "--json", "--no-page"]);
-    let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
+    let place = Place::with(SCENARIO);
+    let object = place.done("run small.toml --json --no-page").json();
     assert_eq!(object["schema"], 1);
     assert_eq!(object["runs"].as_array().map(Vec::len), Some(8));
     assert_eq!(object["runs"][0]["params"]["path.buffer_packets"], 10.0);
-    assert!(!folder.path().join("out/small/report.html").exists());
+    assert!(!place.has("out/small/report.html"));
 }
 
 #[test]
 fn print_shows_the_resolved_scenario_and_runs_nothing() {
-    let folder = folder(SCENARIO);
-    let printed = stdout(&packetscale(folder.path(), &["run", "small.toml", "--print", "--set", "run.seed=5"]));
+    let place = Place::with(SCENARIO);
+    let printed = place.done("run small.toml --print --set run.seed=5").out;
     assert!(printed.contains("seed = 5\n") && printed.contains("queue = \"fifo\"\n"), "{printed}");
-    assert!(!folder.path().join("out").exists());
-    fs::write(folder.path().join("again.toml"), &printed).expect("written");
-    assert_eq!(stdout(&packetscale(folder.path(), &["run", "again.toml", "--print"])), printed);
+    assert!(!place.has("out"));
+    place.write("again.toml", &printed);
+    assert_eq!(place.done("run again.toml --print").out, printed);
 }
 
 #[test]
-fn a_missed_expectation_ends_with_one_and_is_named() {
-    let folder = folder(&format!("{SCENARIO}\n[[expect]]\nmetric = \"utilisation\"\nat_least = 2\nwhy = \"a test\"\n"));
-    let output = packetscale(folder.path(), &["run", "small.toml"]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stdout(&output).contains("MISSED: utilisation at least 2"), "{}", stdout(&output));
+fn a_missed_expectation_ends_with_1_and_is_named() {
+    let place =
+        Place::with(&format!("{SCENARIO}\n[[expect]]\nmetric = \"utilisation\"\nat_least = 2\nwhy = \"a test\"\n"));
+    let said = place.says("run small.toml");
+    assert_eq!(said.code, Some(1));
+    assert!(said.out.contains("MISSED: utilisation at least 2"), "{}", said.out);
+}
+
+/// Arguments after `run`, and how the message begins.
+const REFUSED: &[(&str, &str)] = &[
+    ("bare.toml", "bare.toml:6: path.rate: found 10, a bare number; expected a rate above zero like \"10 Gbit/s\"\n"),
+    (
+        "small.toml --out small.toml/inside",
+        "small.toml/inside: cannot be written: Not a directory (os error 20)\n",
+    ),
+    ("small.toml --set 'path.rat=1 Gbit/s'", "small.toml: --set path.rat=1 Gbit/s: path.rat: found an unknown key"),
+    ("small.toml --on linux --jobs 2", "--jobs: found 2; expected 1, one run at a time, with --on linux\n"),
+    ("small.toml --clock virtual", "--clock: found virtual with no --on; expected --on linux-6.12\n"),
+    (
+        "small.toml --trace x.pcap",
+        "--trace: found x.pcap, the name of a capture; expected a name like packets.csv: the file is CSV. --pcap writes \
+         a capture\n",
+    ),
+    (
+        "small.toml --on linux --pcap x.pcapng",
+        "--pcap: found --on linux; expected --on simulator, which knows its packets one by one\n",
+    ),
+    // A build without the kernel host refuses everything.
+    #[cfg(feature = "kernel")]
+    (
+        "small.toml --on linux --set 'sender.pacing=120 %'",
+        "small.toml: --set sender.pacing=120 %: sender.pacing: found \"120 %\" with --on linux; expected \"0 %\"",
+    ),
+];
+
+#[test]
+fn a_mistake_ends_with_2_and_one_message_and_leaves_nothing() {
+    let place = Place::with(SCENARIO);
+    place.write("bare.toml", SCENARIO.replace("\"10 Mbit/s\"", "10"));
+    for (arguments, message) in REFUSED {
+        let said = place.says(&format!("run {arguments}"));
+        assert_eq!((said.code, said.out.as_str(), said.err.lines().count()), (Some(2), "", 1), "{said:?}");
+        assert!(said.err.starts_with(message), "{arguments}: {}", said.err);
+        assert!(!place.has("out"), "{arguments}");
+    }
 }
 
 #[test]
-fn wrong_input_ends_with_two_and_one_message() {
-    let folder = folder(&SCENARIO.replace("\"10 Mbit/s\"", "10"));
-    let output = packetscale(folder.path(), &["run", "small.toml"]);
-    assert_eq!(output.status.code(), Some(2));
-    let message = "small.toml:6: path.rate: found 10, a bare number; expected a rate above zero like \"10 Gbit/s\"\n";
-    assert_eq!((stderr(&output).as_str(), stdout(&output).as_str()), (message, ""));
-    assert!(!folder.path().join("out").exists());
-}
-
-#[test]
-fn an_output_folder_that_cannot_be_written_ends_with_two_and_one_message() {
-    let folder = folder(SCENARIO);
-    let output = packetscale(folder.path(), &["run", "small.toml", "--out", "small.toml/inside"]);
-    assert_eq!(output.status.code(), Some(2));
-    let message = "small.toml/inside: cannot be written: Not a directory (os error 20)\n";
-    assert_eq!(stderr(&output), message);
-}
-
-// A build without the kernel host refuses everything.
-#[cfg(feature = "kernel")]
-#[test]
-fn what_the_kernel_host_does_not_do_ends_with_two_and_names_the_key() {
-    let folder = folder(SCENARIO);
-    let paced = ["run", "small.toml", "--on", "linux", "--set", "sender.pacing=120 %"];
-    let output = packetscale(folder.path(), &paced);
-    assert_eq!(output.status.code(), Some(2));
-    let begins =
-        "small.toml: --set sender.pacing=120 %: sender.pacing: found \"120 %\" with --on linux; expected \"0 %\"";
-    assert!(stderr(&output).starts_with(begins), "{output:?}");
-    assert!(!folder.path().join("out").exists());
-}
-
-#[test]
-fn two_runs_at_a_time_in_real_time_are_refused() {
-    let folder = folder(SCENARIO);
-    let output = packetscale(folder.path(), &["run", "small.toml", "--on", "linux", "--jobs", "2"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert_eq!(stderr(&output), "--jobs: found 2; expected 1, one run at a time, with --on linux\n");
-}
-
-#[test]
-fn a_key_that_is_not_there_cannot_be_set() {
-    let folder = folder(SCENARIO);
-    let output = packetscale(folder.path(), &["run", "small.toml", "--set", "path.rat=1 Gbit/s"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).starts_with("small.toml: --set path.rat=1 Gbit/s: path.rat: found an unknown key"));
+fn a_wrong_trace_ends_with_2_and_leaves_no_results() {
+    let place = Place::with(&format!("{SCENARIO}\n[[traffic]]\nkind = \"pcap\"\nfile = \"small.toml\"\n"));
+    let refused = place.refused("run small.toml");
+    assert!(refused.starts_with("small.toml: packet 1, byte 0: found ") && refused.lines().count() == 1, "{refused}");
+    assert!(!place.has("out/small"));
 }
 
 #[test]
 fn every_list_names_what_scenarios_can_use() {
-    let folder = folder(SCENARIO);
-    let listed = |what| stdout(&packetscale(folder.path(), &["list", what]));
-    assert!(listed("controllers").contains("rapid") && listed("controllers").contains("cubic"));
-    assert!(listed("queues").starts_with("fifo "));
-    assert!(listed("papers").contains("multiplexing-2007/figure-9"));
-    assert!(listed("traffic").contains("pareto-on-off") && listed("traffic").contains("pcap"));
-}
-
-/// What a bug report needs: the version, the commit where it is known, what it was built for and with.
-#[test]
-fn the_version_names_commit_and_features() {
-    let folder = folder(SCENARIO);
-    let said = stdout(&packetscale(folder.path(), &["--version"]));
-    assert!(said.starts_with(concat!("packetscale ", env!("CARGO_PKG_VERSION"), " (commit ")), "{said}");
-    assert!(said.contains(if cfg!(feature = "kernel") { ", with kernel)" } else { ", without kernel)" }), "{said}");
-    assert_eq!(stdout(&packetscale(folder.path(), &["-V"])), concat!("packetscale ", env!("CARGO_PKG_VERSION"), "\n"));
-}
-
-#[test]
-fn the_manual_has_a_page_for_each_subcommand() {
-    let folder = folder(SCENARIO);
-    assert_eq!(packetscale(folder.path(), &["man", "--pages", "man"]).status.code(), Some(0));
-    for page in [
-        "packetscale",
-        "packetscale-run",
-        "packetscale-theory-tdqm",
-        "packetscale-new-controller",
-        "packetscale-live-serve",
+    let place = Place::empty();
+    for (list, name) in [
+        ("controllers", "\nrapid "),
+        ("controllers", "\ncubic "),
+        ("queues", "\nfifo "),
+        ("papers", "multiplexing-2007/figure-9"),
+        ("traffic", "\npareto-on-off "),
+        ("traffic", "\npcap "),
     ] {
-        let text = std::fs::read_to_string(folder.path().join("man").join(format!("{page}.1"))).expect(page);
-        assert!(text.contains(".SH SYNOPSIS"), "{page}");
+        let listed = format!("\n{}", place.done(&format!("list {list}")).out);
+        assert!(listed.contains(name), "{name}: {listed}");
     }
-}
-
-#[test]
-fn completions_and_the_manual_know_every_subcommand() {
-    let folder = folder(SCENARIO);
-    let bash = stdout(&packetscale(folder.path(), &["completions", "bash"]));
-    let man = stdout(&packetscale(folder.path(), &["man"]));
-    for subcommand in ["run", "reproduce", "list", "doctor"] {
-        assert!(bash.contains(&format!("packetscale__subcmd__{subcommand}")), "{subcommand}");
-        assert!(man.contains(&format!(".SH PACKETSCALE {}", subcommand.to_uppercase())), "{subcommand}");
-    }
-    assert!(man.contains("no\\-page"));
-    let places: Vec<Option<usize>> =
-        ["DESCRIPTION", "PACKETSCALE RUN", "PACKETSCALE NEW", "PACKETSCALE DOCTOR", "EXTRA"]
-            .map(|section| man.find(&format!(".SH {section}\n")))
-            .to_vec();
-    assert!(places[0].is_some() && places.is_sorted(), "{places:?}");
-}
-
-#[test]
-fn init_writes_a_scenario_that_runs_and_overwrites_nothing() {
-    let folder = folder(SCENARIO);
-    let output = packetscale(folder.path(), &["new", "scenario", "first"]);
-    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
-    let printed = packetscale(folder.path(), &["run", "first.toml", "--print"]);
-    assert!(stdout(&printed).contains("[compare]"), "{}", stderr(&printed));
-    fs::write(folder.path().join("first.toml"), "mine").expect("written");
-    let refused = packetscale(folder.path(), &["new", "scenario", "first.toml"]);
-    assert_eq!(refused.status.code(), Some(2));
-    assert_eq!(stderr(&refused), "first.toml: found a file; expected none, or --replace to overwrite it\n");
-    assert_eq!(fs::read_to_string(folder.path().join("first.toml")).expect("the file"), "mine");
-    assert_eq!(packetscale(folder.path(), &["new", "scenario", "first", "--replace"]).status.code(), Some(0));
-    assert_ne!(fs::read_to_string(folder.path().join("first.toml")).expect("the file"), "mine");
 }
 
 #[test]
 fn a_list_in_json_has_names_and_settings() {
-    let folder = folder(SCENARIO);
-    let listed = |what| -> serde_json::Value {
-        serde_json::from_slice(&packetscale(folder.path(), &["list", what, "--json"]).stdout).expect("JSON")
-    };
+    let place = Place::empty();
+    let listed = |what| place.done(&format!("list {what} --json")).json();
     let cubic = listed("controllers").as_array().expect("a list").iter().find(|one| one["name"] == "cubic").cloned();
     assert_eq!(cubic.expect("cubic")["settings"][0]["name"].as_str().map(str::is_empty), Some(false));
     assert_eq!(listed("queues")[0]["name"], "fifo");
@@ -366,115 +238,109 @@ fn a_list_in_json_has_names_and_settings() {
     assert!(has("scenarios/bursty-10g.toml") && has("scenarios/kernel/two-flows.toml"), "{scenarios}");
 }
 
+/// What a bug report needs: the version, the commit where it is known, what it was built for and with.
 #[test]
-fn files_of_somebody_else_are_not_overwritten_without_a_word() {
-    let folder = folder(SCENARIO);
-    std::fs::create_dir(folder.path().join("here")).unwrap();
-    let mine = folder.path().join("here/runs.csv");
-    std::fs::write(&mine, "mine").unwrap();
-    let output = packetscale(folder.path(), &["run", "small.toml", "--out", "here"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).starts_with("here: found a file runs.csv without manifest.json"), "{}", stderr(&output));
-    assert_eq!(std::fs::read_to_string(mine).unwrap(), "mine");
+fn the_version_names_commit_and_features() {
+    let place = Place::empty();
+    let said = place.done("--version").out;
+    assert!(said.starts_with(concat!("packetscale ", env!("CARGO_PKG_VERSION"), " (commit ")), "{said}");
+    assert!(said.contains(if cfg!(feature = "kernel") { ", with kernel)" } else { ", without kernel)" }), "{said}");
+    assert_eq!(place.done("-V").out, concat!("packetscale ", env!("CARGO_PKG_VERSION"), "\n"));
 }
 
 #[test]
-fn a_virtual_clock_needs_a_kernel() {
-    let folder = folder(SCENARIO);
-    let output = packetscale(folder.path(), &["run", "small.toml", "--clock", "virtual"]);
-    assert_eq!(output.status.code(), Some(2));
-    let message = "--clock: found virtual with no --on; expected --on linux-6.12\n";
-    assert_eq!(stderr(&output), message);
+fn the_manual_has_a_page_for_each_subcommand() {
+    let place = Place::empty();
+    place.done("man --pages man");
+    for page in ["", "-run", "-theory-tdqm", "-new-controller", "-live-serve"] {
+        assert!(place.read(&format!("man/packetscale{page}.1")).contains(".SH SYNOPSIS"), "{page}");
+    }
 }
 
 #[test]
-fn results_of_another_scenario_are_not_overwritten_without_a_word() {
-    let folder = folder(SCENARIO);
-    fs::copy(folder.path().join("small.toml"), folder.path().join("other.toml")).expect("copied");
-    let run = |file, more: &[&str]| packetscale(folder.path(), &[&["run", file, "--out", "here"], more].concat());
-    assert_eq!(run("small.toml", &[]).status.code(), Some(0));
-    let refused = run("other.toml", &[]);
-    assert_eq!(refused.status.code(), Some(2));
+fn completions_and_the_manual_know_every_subcommand() {
+    let place = Place::empty();
+    let (bash, man) = (place.done("completions bash").out, place.done("man").out);
+    for subcommand in ["run", "reproduce", "list", "doctor"] {
+        assert!(bash.contains(&format!("packetscale__subcmd__{subcommand}")), "{subcommand}");
+        assert!(man.contains(&format!(".SH PACKETSCALE {}", subcommand.to_uppercase())), "{subcommand}");
+    }
+    assert!(man.contains("no\\-page"));
+    let sections = ["DESCRIPTION", "PACKETSCALE RUN", "PACKETSCALE NEW", "PACKETSCALE DOCTOR", "EXTRA"];
+    let places = sections.map(|section| man.find(&format!(".SH {section}\n")));
+    assert!(places[0].is_some() && places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn a_new_scenario_runs_and_overwrites_nothing() {
+    let place = Place::empty();
+    assert_eq!(place.done("new scenario first").err, "");
+    let printed = place.done("run first.toml --print").out;
+    assert!(printed.contains("[compare]"), "{printed}");
+    place.write("first.toml", "mine");
+    let refused = place.refused("new scenario first.toml");
+    assert_eq!(refused, "first.toml: found a file; expected none, or --replace to overwrite it\n");
+    assert_eq!(place.read("first.toml"), "mine");
+    place.done("new scenario first --replace");
+    assert_ne!(place.read("first.toml"), "mine");
+}
+
+#[test]
+fn results_of_another_scenario_are_not_overwritten_without_replace() {
+    let place = Place::with(SCENARIO);
+    place.write("other.toml", SCENARIO);
+    place.done("run small.toml --out here");
     let message = "here: found results of small.toml; expected an empty folder, or one of this plan; name another \
         folder with --out, or replace what is there with --replace\n";
-    assert_eq!(stderr(&refused), message);
-    let replaced = run("other.toml", &["--replace"]);
-    assert_eq!(
-        (replaced.status.code(), stderr(&replaced).as_str()),
-        (Some(0), "here: replaces results of small.toml\n")
-    );
+    assert_eq!(place.refused("run other.toml --out here"), message);
+    assert_eq!(place.done("run other.toml --out here --replace").err, "here: replaces results of small.toml\n");
 }
 
 #[test]
-fn a_page_or_table_of_somebody_else_is_not_replaced_without_a_word() {
-    let folder = folder(SCENARIO);
-    let of = |command: &[&str], file: &str| {
-        let there = folder.path().join(file);
-        std::fs::create_dir(there.parent().expect("a folder")).expect("made");
-        std::fs::write(&there, "mine").expect("written");
-        let refused = packetscale(folder.path(), command);
-        assert_eq!(refused.status.code(), Some(2), "{command:?}");
-        assert_eq!(std::fs::read_to_string(&there).expect("kept"), "mine");
-        stderr(&refused)
-    };
-    let said = of(&["run", "small.toml", "--out", "run"], "run/report.html");
-    assert!(said.starts_with("run: found a file report.html without manifest.json; expected"), "{said}");
-    let said = of(&["judge", "evaluate", "veno", "--quick", "--out", "evaluate"], "evaluate/report.html");
-    assert!(said.starts_with("evaluate: found a file report.html without evaluation.json; expected"), "{said}");
-    let said = of(&["judge", "matrix", "veno", "--quick", "--out", "matrix"], "matrix/matrix.csv");
-    assert!(said.starts_with("matrix: found a file matrix.csv without matrix.json; expected"), "{said}");
-}
-
-#[test]
-fn a_trace_is_not_written_under_the_name_of_a_capture() {
-    let folder = folder(SCENARIO);
-    let output = packetscale(folder.path(), &["run", "small.toml", "--trace", "x.pcap"]);
-    assert_eq!(output.status.code(), Some(2));
-    let message = "--trace: found x.pcap, the name of a capture; expected a name like packets.csv: the file is CSV. \
-                   --pcap writes a capture\n";
-    assert_eq!(stderr(&output), message);
-}
-
-#[test]
-fn what_a_run_reads_is_not_written_over() {
-    let folder = folder(SCENARIO);
-    for option in ["--trace", "--pcap", "--perfetto"] {
-        let output = packetscale(folder.path(), &["run", "small.toml", option, "./small.toml", "--replace"]);
-        let message = format!("{option}: found ./small.toml, which the run reads; expected a new name\n");
-        assert_eq!((output.status.code(), stderr(&output)), (Some(2), message));
-        assert_eq!(std::fs::read_to_string(folder.path().join("small.toml")).expect("kept"), SCENARIO);
+fn files_of_somebody_else_are_not_overwritten() {
+    let place = Place::with(SCENARIO);
+    for (command, file, without) in [
+        ("run small.toml --out table", "table/runs.csv", "manifest.json"),
+        ("run small.toml --out run", "run/report.html", "manifest.json"),
+        ("judge evaluate veno --quick --out evaluate", "evaluate/report.html", "evaluation.json"),
+        ("judge matrix veno --quick --out matrix", "matrix/matrix.csv", "matrix.json"),
+    ] {
+        place.write(file, "mine");
+        let refused = place.refused(command);
+        let (folder, name) = file.split_once('/').expect("a folder");
+        assert!(
+            refused.starts_with(&format!("{folder}: found a file {name} without {without}; expected")),
+            "{refused}"
+        );
+        assert_eq!(place.read(file), "mine", "{command}");
     }
 }
 
 #[test]
-fn a_file_beside_the_results_replaces_nothing_without_a_word() {
-    let folder = folder(SCENARIO);
-    std::fs::write(folder.path().join("mine"), "mine").expect("written");
+fn a_recording_replaces_nothing_that_is_there() {
+    let place = Place::with(SCENARIO);
+    place.write("mine", "mine");
     for option in ["--trace", "--pcap", "--perfetto"] {
-        let refused = |file: &str, expected: &str| {
-            let output = packetscale(folder.path(), &["run", "small.toml", option, file]);
-            assert_eq!(
-                (output.status.code(), stderr(&output)),
-                (Some(2), format!("{option}: found {file}, {expected}\n"))
-            );
-        };
-        refused("mine", "which is there; expected a new name, or --replace");
-        refused("/dev/null", "which is something else; expected a new name");
-        refused("out/small/runs.csv", "a file of the results; expected a name of its own");
-        refused("none/there", "in a folder that is not there; expected a name in one that is");
-        let slash = packetscale(folder.path(), &["run", "small.toml", option, "mine/", "--replace"]);
-        assert_eq!(slash.status.code(), Some(2), "{}", stderr(&slash));
+        for (file, expected) in [
+            ("mine", "which is there; expected a new name, or --replace"),
+            ("/dev/null", "which is something else; expected a new name"),
+            ("out/small/runs.csv", "a file of the results; expected a name of its own"),
+            ("none/there", "in a folder that is not there; expected a name in one that is"),
+        ] {
+            let refused = place.refused(&format!("run small.toml {option} {file}"));
+            assert_eq!(refused, format!("{option}: found {file}, {expected}\n"));
+        }
+        let read = place.refused(&format!("run small.toml {option} ./small.toml --replace"));
+        assert_eq!(read, format!("{option}: found ./small.toml, which the run reads; expected a new name\n"));
+        place.refused(&format!("run small.toml {option} mine/ --replace"));
     }
-    assert_eq!(std::fs::read_to_string(folder.path().join("mine")).expect("kept"), "mine");
-    assert!(!folder.path().join("out").exists(), "refused before the run");
+    assert_eq!((place.read("mine"), place.read("small.toml")), ("mine".to_string(), SCENARIO.to_string()));
+    assert!(!place.has("out"), "refused before the run");
 }
 
 #[test]
-fn doctor_says_yes_or_no_to_every_line() {
-    let folder = folder(SCENARIO);
-    let output = packetscale(folder.path(), &["doctor"]);
-    assert_eq!(output.status.code(), Some(0));
-    let said = stdout(&output);
+fn doctor_says_yes_or_no_on_every_line() {
+    let said = Place::empty().done("doctor").out;
     assert!(said.lines().all(|line| line.starts_with("yes  ") || line.starts_with("no   ")), "{said}");
     assert!(said.lines().filter(|line| line.starts_with("no")).all(|line| line.contains("skipped: ")), "{said}");
 }

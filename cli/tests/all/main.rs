@@ -1,6 +1,4 @@
-//! The command as users call it.
-//!
-//! One program has them all: each program of tests links all that is tested anew.
+//! The command as users call it. One program has all tests: each program links all that is tested.
 
 mod attack;
 mod brought;
@@ -18,5 +16,6 @@ mod report;
 mod reproduce;
 mod rooms;
 mod shards;
+mod support;
 mod theory;
 mod tutorial;

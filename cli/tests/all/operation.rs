@@ -1,7 +1,7 @@
 //! What operators get beside the command: a manual page, and units for systemd.
 
+use crate::support::{PROGRAM, Place, Said, repository};
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const PAGE: &str = "docs/man/packetscale-tcp.8";
@@ -11,7 +11,11 @@ const SERVER: &str = "live/systemd/packetscale-serve.service";
 const INSTALLED: &str = "/usr/local/bin/packetscale";
 
 fn text(path: &str) -> String {
-    fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)).expect("the file")
+    fs::read_to_string(repository().join(path)).expect("the file")
+}
+
+fn help(command: &str) -> String {
+    Place::empty().done(&format!("{command} --help")).out
 }
 
 fn is_installed(program: &str) -> bool {
@@ -22,22 +26,14 @@ fn is_installed(program: &str) -> bool {
     installed
 }
 
-/// A file of this content in a folder of its own.
-fn file(folder: &tempfile::TempDir, name: &str, content: &str) -> PathBuf {
-    let path = folder.path().join(name);
-    fs::write(&path, content).expect("written");
-    path
-}
-
-/// What a program finds fault with, in words.
-fn faults(command: &mut Command) -> String {
-    let output = command.env("LC_ALL", "C.UTF-8").output().expect("it starts");
-    let said = String::from_utf8_lossy(&output.stderr).into_owned();
-    if output.status.success() || !said.is_empty() { said } else { output.status.to_string() }
-}
-
-fn rendered(page: &Path) -> String {
-    faults(Command::new("man").args(["--warnings=w", "-l"]).arg(page).env("MANWIDTH", "80"))
+/// What a program finds fault with in a file of this content.
+fn faults(command: &str, name: &str, content: &str) -> String {
+    let place = Place::empty();
+    place.write(name, content);
+    let mut words = command.split(' ');
+    let mut program = Command::new(words.next().expect("a program"));
+    let said = Said::of(program.args(words).arg(place.at(name)).env("LC_ALL", "C.UTF-8").env("MANWIDTH", "80"));
+    if said.code == Some(0) || !said.err.is_empty() { said.err } else { format!("{:?}", said.code) }
 }
 
 #[test]
@@ -45,11 +41,10 @@ fn the_manual_page_is_rendered_without_a_warning() {
     if !is_installed("man") {
         return;
     }
-    let folder = tempfile::tempdir().expect("a folder");
+    let rendered = |page: &str| faults("man --warnings=w -l", "packetscale-tcp.8", page);
     let page = text(PAGE);
-    assert_eq!(rendered(&file(&folder, "good.8", &page)), "");
-    let wrong = page.replace(".SH LIMITS", ".SH LIMITS\n.NOSUCHMACRO");
-    assert!(rendered(&file(&folder, "wrong.8", &wrong)).contains("NOSUCHMACRO"));
+    assert_eq!(rendered(&page), "");
+    assert!(rendered(&page.replace(".SH LIMITS", ".SH LIMITS\n.NOSUCHMACRO")).contains("NOSUCHMACRO"));
 }
 
 /// The commands that a help text lists: each begins a line, two columns from its left.
@@ -62,8 +57,7 @@ fn listed(help: &str) -> Vec<&str> {
 
 #[test]
 fn the_manual_page_has_every_command_and_begins_with_the_limits() {
-    let help = Command::new(env!("CARGO_BIN_EXE_packetscale")).args(["tcp", "--help"]).output().expect("it starts");
-    let help = String::from_utf8(help.stdout).expect("text");
+    let help = help("tcp");
     let commands = listed(&help);
     assert!(commands.len() >= 6, "{commands:?}");
     let page = text(PAGE);
@@ -74,31 +68,32 @@ fn the_manual_page_has_every_command_and_begins_with_the_limits() {
     assert!(at("SYNOPSIS") < at("LIMITS") && at("LIMITS") < at("DESCRIPTION"));
 }
 
-/// What systemd finds wrong with a unit, in a folder of its own.
-fn verified(folder: &tempfile::TempDir, name: &str, unit: &str) -> String {
-    let path = file(folder, &format!("{name}.service"), unit);
-    faults(Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(path))
+/// A unit has this many places of the command; what systemd finds wrong with it, changed in one word, contains that word.
+fn assert_is_understood(unit: &str, places: usize, word: &str) {
+    let verified = |unit: &str| faults("systemd-analyze verify --man=no", "unit.service", unit);
+    assert_eq!(unit.matches(INSTALLED).count(), places, "in the head, and where it starts and stops");
+    let unit = unit.replace(INSTALLED, PROGRAM);
+    assert_eq!(verified(&unit), "");
+    let wrong = format!("{word}Wrong");
+    assert!(verified(&unit.replace(word, &wrong)).contains(&wrong), "{wrong}");
 }
 
 #[test]
-fn systemd_understands_the_servers_unit() {
+fn systemd_understands_the_units() {
     if !is_installed("systemd-analyze") {
         return;
     }
-    let folder = tempfile::tempdir().expect("a folder");
-    let unit = text(SERVER);
-    assert_eq!(unit.matches(INSTALLED).count(), 2, "in the head, and where it starts");
-    let unit = unit.replace(INSTALLED, env!("CARGO_BIN_EXE_packetscale"));
-    assert_eq!(verified(&folder, "serve", &unit), "");
-    assert!(verified(&folder, "wrong", &unit.replace("DynamicUser", "DynamicUsers")).contains("DynamicUsers"));
+    assert_is_understood(&text(SERVER), 2, "DynamicUser");
+    let unit = text(UNIT);
+    assert_is_understood(&unit, 3, "NoNewPrivileges");
+    let with_default = unit.replace("# ExecSt", "ExecSt");
+    assert_eq!(with_default.matches("\nExecSt").count(), 4);
+    assert_is_understood(&with_default, 3, "NoNewPrivileges");
 }
 
 #[test]
 fn the_servers_unit_has_options_that_the_command_has() {
-    let help =
-        Command::new(env!("CARGO_BIN_EXE_packetscale")).args(["live", "serve", "--help"]).output().expect("it starts");
-    let help = String::from_utf8(help.stdout).expect("text");
-    let unit = text(SERVER);
+    let (help, unit) = (help("live serve"), text(SERVER));
     let lines = unit.lines().filter(|line| line.contains("SERVE_OPTIONS=") || line.starts_with("ExecStart="));
     let words = lines.flat_map(str::split_whitespace).map(|word| word.trim_start_matches("SERVE_OPTIONS=\""));
     let options: Vec<&str> = words.filter(|word| word.starts_with("--")).collect();
@@ -106,20 +101,4 @@ fn the_servers_unit_has_options_that_the_command_has() {
     for option in options {
         assert!(help.contains(&format!("{option} <")), "{option}");
     }
-}
-
-#[test]
-fn systemd_understands_the_unit() {
-    if !is_installed("systemd-analyze") {
-        return;
-    }
-    let folder = tempfile::tempdir().expect("a folder");
-    let unit = text(UNIT);
-    assert_eq!(unit.matches(INSTALLED).count(), 3, "in the head, and where it starts and stops");
-    let unit = unit.replace(INSTALLED, env!("CARGO_BIN_EXE_packetscale"));
-    assert_eq!(verified(&folder, "shipped", &unit), "");
-    let with_default = unit.replace("# ExecSt", "ExecSt");
-    assert_eq!(with_default.matches("\nExecSt").count(), 4);
-    assert_eq!(verified(&folder, "default", &with_default), "");
-    assert!(verified(&folder, "wrong", &unit.replace("NoNewPrivileges", "NoNewPrivilege")).contains("NoNewPrivilege"));
 }

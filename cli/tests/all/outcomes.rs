@@ -1,8 +1,6 @@
 //! The stored outcomes of the papers: a sample is run again, and a wrong law is caught.
 
-use std::fs;
-use std::path::Path;
-use std::process::{Command, Output};
+use crate::support::{Place, repository};
 use studies::papers::{Judged, Outcome, STORE, Store};
 
 /// Figures that take a second together: closed forms, an exact method, a pacer packet by packet.
@@ -14,24 +12,19 @@ const SAMPLE: [&str; 5] = [
     "qlbp/table-2",
 ];
 
-fn packetscale(folder: &Path, arguments: &[&str]) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_packetscale")).args(arguments).current_dir(folder).output().expect("the command")
-}
-
-/// Judges a figure in an empty folder. Returns its outcomes.
-fn judged(folder: &Path, figure: &str) -> Store {
-    let output = packetscale(folder, &["reproduce", figure, "--store", "outcomes.ndjson"]);
-    let said = String::from_utf8_lossy(&output.stderr);
-    assert!(matches!(output.status.code(), Some(0 | 1)), "{figure}: {said}");
-    Store::read(&folder.join("outcomes.ndjson")).expect("a store")
+/// The outcomes of a figure that is judged in this folder.
+fn judged(place: &Place, figure: &str) -> Store {
+    let said = place.says(&format!("reproduce {figure} --store outcomes.ndjson"));
+    assert!(matches!(said.code, Some(0 | 1)), "{figure}: {}", said.err);
+    Store::read(&place.at("outcomes.ndjson")).expect("a store")
 }
 
 #[test]
 fn a_sample_comes_out_as_it_is_stored() {
-    let stored = Store::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(STORE)).expect("a store");
-    let folder = tempfile::tempdir().expect("a folder");
+    let stored = Store::read(&repository().join(STORE)).expect("a store");
+    let place = Place::empty();
     for figure in SAMPLE {
-        let again = judged(folder.path(), figure);
+        let again = judged(&place, figure);
         let without_commit =
             |outcome: &Outcome| Outcome { commit: String::new(), depends_on: String::new(), ..outcome.clone() };
         let ours: Vec<Outcome> = again.of(figure).iter().map(without_commit).collect();
@@ -137,12 +130,10 @@ rows = {{ law = [{printed}] }}
 
 /// How many values are kept.
 fn score(figure: &str) -> usize {
-    let folder = tempfile::tempdir().expect("a folder");
-    let paper = "title = \"P\"\nauthors = [\"A\"]\npublished = \"Here\"\nabout = \"Nothing.\"\n";
-    fs::create_dir(folder.path().join("paper")).expect("a folder");
-    fs::write(folder.path().join("paper/paper.toml"), paper).expect("written");
-    fs::write(folder.path().join("paper/table.toml"), figure).expect("written");
-    let store = judged(folder.path(), "paper/table.toml");
+    let place = Place::empty();
+    place.write("paper/paper.toml", "title = \"P\"\nauthors = [\"A\"]\npublished = \"Here\"\nabout = \"Nothing.\"\n");
+    place.write("paper/table.toml", figure);
+    let store = judged(&place, "paper/table.toml");
     let outcomes = store.of("paper/table");
     assert!(!outcomes.is_empty());
     outcomes.iter().filter(|outcome| outcome.verdict == Judged::Kept).count()
@@ -169,16 +160,14 @@ fn a_law_without_bass_is_caught() {
 /// What was judged by this program is not run again; another figure's lines stay.
 #[test]
 fn a_figure_replaces_its_own_lines_only() {
-    let folder = tempfile::tempdir().expect("a folder");
-    judged(folder.path(), SAMPLE[0]);
-    let both = judged(folder.path(), SAMPLE[1]);
+    let place = Place::empty();
+    judged(&place, SAMPLE[0]);
+    let both = judged(&place, SAMPLE[1]);
     assert!(!both.of(SAMPLE[0]).is_empty() && !both.of(SAMPLE[1]).is_empty());
-    assert_eq!(judged(folder.path(), SAMPLE[0]), both);
+    assert_eq!(judged(&place, SAMPLE[0]), both);
 }
 
 #[test]
 fn the_short_form_is_not_stored() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let output = packetscale(folder.path(), &["reproduce", SAMPLE[0], "--quick", "--store", "outcomes.ndjson"]);
-    assert_eq!(output.status.code(), Some(2));
+    Place::empty().refused(&format!("reproduce {} --quick --store outcomes.ndjson", SAMPLE[0]));
 }

@@ -4,12 +4,11 @@
 mod programs;
 mod tables;
 
-use programs::{interrupted, packetscale, printed, shell, tcptrace, there, tshark};
+use crate::support::{Place, blocks};
+use programs::{printed, tcptrace, there, tshark};
 use serde_json::Value;
 use std::fs;
-use std::path::Path;
-use tables::{Flow, flows, table};
-use tempfile::TempDir;
+use tables::{flows, table};
 
 /// What tools may differ by from the tables.
 const TOLERANCE: f64 = 0.01;
@@ -31,12 +30,10 @@ fn calm() -> String {
 }
 
 /// Runs a scenario with these further arguments.
-fn run(scenario: &str, arguments: &[&str]) -> TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("small.toml"), scenario).expect("written");
-    let output = packetscale(folder.path(), &[&["run", "small.toml", "--out", "out"], arguments].concat());
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    folder
+fn run(scenario: &str, arguments: &str) -> Place {
+    let place = Place::with(scenario);
+    place.done(&format!("run small.toml --out out {arguments}"));
+    place
 }
 
 #[track_caller]
@@ -44,62 +41,60 @@ fn assert_near(what: &str, found: f64, expected: f64) {
     assert!((found / expected - 1.0).abs() <= TOLERANCE, "{what}: found {found}, the table says {expected}");
 }
 
-#[test]
-fn tshark_sees_the_throughput_retransmissions_and_round_trips_of_the_tables() {
-    if !there("tshark", "--version") {
-        return;
-    }
+/// Round trips are compared in calm runs only.
+fn captured(compare: impl Fn(&Place, bool)) {
     for (scenario, round_trips) in [(SCENARIO, false), (&calm(), true)] {
-        let folder = run(scenario, &["--pcap", "x.pcapng"]);
-        compare_with_tshark(folder.path(), round_trips);
+        compare(&run(scenario, "--pcap x.pcapng"), round_trips);
     }
 }
 
-fn compare_with_tshark(folder: &Path, round_trips: bool) {
-    let told: Vec<Flow> = flows(&folder.join("out/flows.csv"));
+#[test]
+fn tshark_sees_the_throughput_retransmissions_and_round_trips_of_the_tables() {
+    if there("tshark", "--version") {
+        captured(compare_with_tshark);
+    }
+}
+
+fn compare_with_tshark(place: &Place, round_trips: bool) {
     let fields = ["ip.src", "tcp.len", "frame.len", "tcp.analysis.retransmission", "tcp.analysis.ack_rtt"];
-    let packets = tshark(&folder.join("x.pcapng"), "tcp", &fields);
-    for (number, flow) in told.iter().enumerate() {
+    let packets = tshark(&place.at("x.pcapng"), "tcp", &fields);
+    for (number, flow) in flows(place).iter().enumerate() {
         let sender = format!("10.0.0.{}", number + 1);
         let receiver = format!("10.128.0.{}", number + 1);
         let sent: Vec<_> = packets.iter().filter(|packet| packet[0] == sender && packet[1] != "0").collect();
         let (again, new): (Vec<&Vec<String>>, Vec<&Vec<String>>) =
             sent.into_iter().partition(|packet| !packet[3].is_empty());
-        assert_eq!((again.len() + new.len()) as f64, flow.sent_packets);
-        assert_eq!(again.len() as f64, flow.retransmitted_packets, "flow {number}");
+        assert_eq!((again.len() + new.len()) as f64, flow["sent_packets"]);
+        assert_eq!(again.len() as f64, flow["retransmitted_packets"], "flow {number}");
         assert!(again.len() > 10, "only {}: nothing is compared", again.len());
         let bytes: f64 = new.iter().map(|packet| packet[2].parse::<f64>().expect("a length")).sum();
-        assert_near("throughput", bytes * 8.0 / flow.active_s(30.0), flow.throughput_bps);
+        assert_near("throughput", bytes * 8.0 / (30.0 - flow["start_s"]), flow["throughput_bps"]);
         let answers = packets.iter().filter(|packet| packet[0] == receiver);
         let rtts: Vec<f64> = answers.filter_map(|packet| packet[4].parse().ok()).collect();
         if round_trips {
-            assert_near("round-trip time", rtts.iter().sum::<f64>() / rtts.len() as f64, flow.rtt_mean_s);
+            assert_near("round-trip time", rtts.iter().sum::<f64>() / rtts.len() as f64, flow["rtt_mean_s"]);
         }
     }
 }
 
 #[test]
 fn tcptrace_sees_the_same() {
-    if !there("tcptrace", "-v") {
-        return;
-    }
-    for (scenario, round_trips) in [(SCENARIO, false), (&calm(), true)] {
-        let folder = run(scenario, &["--pcap", "x.pcapng"]);
-        compare_with_tcptrace(folder.path(), round_trips);
+    if there("tcptrace", "-v") {
+        captured(compare_with_tcptrace);
     }
 }
 
-fn compare_with_tcptrace(folder: &Path, round_trips: bool) {
-    let connections = tcptrace(&folder.join("x.pcapng"));
-    let told = flows(&folder.join("out/flows.csv"));
-    assert_eq!(connections.len(), told.len());
-    for (connection, flow) in connections.iter().zip(&told) {
-        assert_eq!(connection["rexmt data pkts"], flow.retransmitted_packets);
+fn compare_with_tcptrace(place: &Place, round_trips: bool) {
+    let connections = tcptrace(&place.at("x.pcapng"));
+    let flows = flows(place);
+    assert_eq!(connections.len(), flows.len());
+    for (connection, flow) in connections.iter().zip(&flows) {
+        assert_eq!(connection["rexmt data pkts"], flow["retransmitted_packets"]);
         // Its throughput is in bytes of data, without the 52 bytes of headers.
         let full = connection["max segm size"];
-        assert_near("throughput", connection["throughput"] * 8.0 * (full + 52.0) / full, flow.throughput_bps);
+        assert_near("throughput", connection["throughput"] * 8.0 * (full + 52.0) / full, flow["throughput_bps"]);
         if round_trips {
-            assert_near("round-trip time", connection["RTT avg"] / 1000.0, flow.rtt_mean_s);
+            assert_near("round-trip time", connection["RTT avg"] / 1000.0, flow["rtt_mean_s"]);
         }
     }
 }
@@ -122,8 +117,8 @@ flow = [
 ]
 "#;
     for scenario in [SCENARIO, ecn] {
-        let folder = run(scenario, &["--pcap", "x.pcapng"]);
-        let file = folder.path().join("x.pcapng");
+        let place = run(scenario, "--pcap x.pcapng");
+        let file = place.at("x.pcapng");
         let wrong =
             "_ws.malformed || _ws.expert.severity == error || ip.checksum.status == 0 || tcp.checksum.status == 0";
         let options = ["ip.check_checksum:TRUE", "tcp.check_checksum:TRUE"];
@@ -139,8 +134,8 @@ fn sequence_numbers_have_no_holes_to_the_end_of_a_file() {
         return;
     }
     let scenario = SCENARIO.replace("controller = \"newreno\"", "controller = \"newreno\", size = \"1234567 B\"");
-    let folder = run(&scenario, &["--pcap", "x.pcapng"]);
-    let file = folder.path().join("x.pcapng");
+    let place = run(&scenario, "--pcap x.pcapng");
+    let file = place.at("x.pcapng");
     // 823 full packets of 1448 bytes of data, and one of 67 bytes on the wire: 15.
     let acknowledged = tshark(&file, "ip.src == 10.128.0.1", &["tcp.ack"]);
     assert_eq!(acknowledged.last().expect("one")[0], format!("{}", 1 + 823 * 1448 + 15));
@@ -150,49 +145,44 @@ fn sequence_numbers_have_no_holes_to_the_end_of_a_file() {
 }
 
 #[test]
-fn a_capture_needs_a_name_of_its_own_for_each_run_and_replaces_nothing_unasked() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let path = folder.path();
-    let scenario = SCENARIO.replace("\"30 s\"", "\"1100 ms\", replications = 2");
-    fs::write(path.join("small.toml"), scenario).expect("written");
-    let says = |arguments: &[&str]| {
-        let output = packetscale(path, &[&["run", "small.toml", "--no-page"], arguments].concat());
-        (output.status.code(), String::from_utf8(output.stderr).expect("text"))
-    };
-    let (code, message) = says(&["--pcap", "x.pcapng"]);
+fn a_capture_needs_a_name_for_each_run_and_replaces_nothing_unasked() {
+    let place = Place::with(&SCENARIO.replace("\"30 s\"", "\"1100 ms\", replications = 2"));
+    let one = place.refused("run small.toml --no-page --pcap x.pcapng");
     let expected = "--pcap: found x.pcapng for a plan of 2 runs; expected one run, or {run} in the name\n";
-    assert_eq!((code, message.as_str()), (Some(2), expected));
-    assert_eq!(says(&["--pcap", "x-{run}.pcapng"]), (Some(0), String::new()));
-    let first = fs::read(path.join("x-0.pcapng")).expect("a capture");
-    assert_ne!(first, fs::read(path.join("x-1.pcapng")).expect("another"));
-    let (code, message) = says(&["--pcap", "x-{run}.pcapng"]);
-    let expected = "--pcap: found x-0.pcapng, which is there; expected a new name, or --replace\n";
-    assert_eq!((code, message.as_str()), (Some(2), expected));
-    assert_eq!(says(&["--pcap", "x-{run}.pcapng", "--replace"]), (Some(0), String::new()));
-    assert_eq!(first, fs::read(path.join("x-0.pcapng")).expect("the same bytes"));
-    let left: Vec<_> = fs::read_dir(path).expect("the folder").map(|entry| entry.expect("one").file_name()).collect();
-    assert_eq!(left.len(), 4, "{left:?}");
+    assert_eq!(one, expected);
+    let each = "run small.toml --no-page --pcap x-{run}.pcapng";
+    assert_eq!(place.done(each).err, "");
+    let capture = |name: &str| fs::read(place.at(name)).expect("a capture");
+    let first = capture("x-0.pcapng");
+    assert_ne!(first, capture("x-1.pcapng"));
+    let there = "--pcap: found x-0.pcapng, which is there; expected a new name, or --replace\n";
+    assert_eq!(place.refused(each), there);
+    assert_eq!(place.done(&format!("{each} --replace")).err, "");
+    assert_eq!(first, capture("x-0.pcapng"));
+    assert_eq!(place.names("."), ["out", "small.toml", "x-0.pcapng", "x-1.pcapng"]);
 }
 
 /// An empty file would say that nothing was sent.
 #[test]
-fn what_has_only_flows_that_arrive_has_no_capture_and_no_log() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let arriving = "run = { duration = \"1 s\" }\npath = { rate = \"20 Mbit/s\", delay = \"20 ms\" }\n\
-        [[flow]]\ncontroller = \"cubic\"\nsize = \"30 kB\"\narrivals = { kind = \"poisson\", load = 0.5 }\n";
-    fs::write(folder.path().join("small.toml"), arriving).expect("written");
+fn a_run_whose_flows_all_arrive_has_no_capture_and_no_log() {
+    let place = Place::with(
+        "run = { duration = \"1 s\" }\npath = { rate = \"20 Mbit/s\", delay = \"20 ms\" }\n\
+         [[flow]]\ncontroller = \"cubic\"\nsize = \"30 kB\"\narrivals = { kind = \"poisson\", load = 0.5 }\n",
+    );
     for (option, file) in [("--pcap", "x.pcapng"), ("--qlog", "x")] {
-        let output = packetscale(folder.path(), &["run", "small.toml", "--no-page", option, file]);
         let expected = "found a run whose flows all arrive; expected a flow without \"arrivals\": those that arrive are not \
             recorded one by one\n";
-        assert_eq!(String::from_utf8_lossy(&output.stderr), format!("{option}: {expected}"));
-        assert_eq!((output.status.code(), folder.path().join(file).exists()), (Some(2), false), "{option}");
+        let refused = place.refused(&format!("run small.toml --no-page {option} {file}"));
+        assert_eq!((refused, place.has(file)), (format!("{option}: {expected}"), false));
     }
-    let output = packetscale(folder.path(), &["run", "small.toml", "--no-page", "--perfetto", "x.json"]);
-    assert_eq!(output.status.code(), Some(0), "links are there: {}", String::from_utf8_lossy(&output.stderr));
+    place.done("run small.toml --no-page --perfetto x.json"); // links are there
 }
 
 // ---- Perfetto ------------------------------------------------------------------------------------------------------
+
+fn trace(place: &Place) -> Value {
+    serde_json::from_str(&place.read("x.json")).expect("JSON")
+}
 
 /// The events of a trace of one kind and name, in one process.
 fn events<'a>(trace: &'a Value, kind: &'a str, process: &'a str, name: &'a str) -> impl Iterator<Item = &'a Value> {
@@ -213,21 +203,16 @@ fn mean(trace: &Value, process: &str, name: &str, unit: &str, end_s: f64) -> f64
 
 #[test]
 fn counters_of_a_trace_have_the_integrals_of_the_tables() {
-    let folder = run(SCENARIO, &["--perfetto", "x.json"]);
-    let text = fs::read_to_string(folder.path().join("x.json")).expect("a trace");
-    let trace: Value = serde_json::from_str(&text).expect("JSON");
-    let told = flows(&folder.path().join("out/flows.csv"));
-    for (flow, name) in told.iter().zip(["flow 0: newreno", "flow 1: cubic"]) {
+    let place = run(SCENARIO, "--perfetto x.json");
+    let trace = trace(&place);
+    for (flow, name) in flows(&place).iter().zip(["flow 0: newreno", "flow 1: cubic"]) {
         let found = mean(&trace, name, "throughput (bit/s)", "bit/s", 30.0);
-        assert_near(name, found * 30.0 / flow.active_s(30.0), flow.throughput_bps);
+        assert_near(name, found * 30.0 / (30.0 - flow["start_s"]), flow["throughput_bps"]);
         let recoveries = events(&trace, "X", name, "recovery").count() + events(&trace, "X", name, "timeout").count();
-        assert_eq!(recoveries as f64, flow.recoveries + flow.timeouts);
+        assert_eq!(recoveries as f64, flow["recoveries"] + flow["timeouts"]);
     }
-    let links = table(&folder.path().join("out/links.csv"));
-    let cell = |name: &str| {
-        let at = links[0].iter().position(|column| column == name).expect("the column");
-        links[1][at].parse::<f64>().expect("a number")
-    };
+    let bottleneck = &table(&place, "links.csv")[0];
+    let cell = |name: &str| bottleneck[name];
     let link = "link 0: bottleneck";
     assert_near("throughput", mean(&trace, link, "link throughput (bit/s)", "bit/s", 30.0), cell("throughput_bps"));
     assert_near("queue", mean(&trace, link, "link queue (packet)", "packet", 30.0), cell("queue_mean_packets"));
@@ -243,9 +228,7 @@ path = { rate = "50 Mbit/s", delay = "5 ms", buffer = "1 bdp", outages = [["2 s"
 flow = [{ controller = "rapid-thesis" }]
 record = { detail = false, streams = 4 }
 "#;
-    let folder = run(scenario, &["--perfetto", "x.json"]);
-    let text = fs::read_to_string(folder.path().join("x.json")).expect("a trace");
-    let trace: Value = serde_json::from_str(&text).expect("JSON");
+    let trace = trace(&run(scenario, "--perfetto x.json"));
     let outages: Vec<_> = events(&trace, "X", "link 0: bottleneck", "outage").collect();
     assert_eq!((outages.len(), &outages[0]["ts"], &outages[0]["dur"]), (1, &Value::from(2e6), &Value::from(5e5)));
     let streams: Vec<_> = events(&trace, "X", "flow 0: rapid-thesis", "probe stream").collect();
@@ -256,8 +239,7 @@ record = { detail = false, streams = 4 }
 // ---- qlog ----------------------------------------------------------------------------------------------------------
 
 /// The records of a JSON text sequence (RFC 7464).
-fn records(file: &Path) -> Vec<Value> {
-    let text = fs::read_to_string(file).expect("a log");
+fn records(text: &str) -> Vec<Value> {
     let mut parts = text.split('\u{1e}');
     assert_eq!(parts.next(), Some(""), "a record begins with a separator");
     parts.map(|record| serde_json::from_str(record.strip_suffix('\n').expect("a whole line")).expect("JSON")).collect()
@@ -265,10 +247,9 @@ fn records(file: &Path) -> Vec<Value> {
 
 #[test]
 fn a_log_has_the_fields_that_the_schema_requires_and_the_figures_of_the_table() {
-    let folder = run(&format!("{SCENARIO}packets = true\n"), &["--qlog", "logs"]);
-    let told = flows(&folder.path().join("out/flows.csv"));
-    for (number, flow) in told.iter().enumerate() {
-        let log = records(&folder.path().join(format!("logs/flow-{number}.sqlog")));
+    let place = run(&format!("{SCENARIO}packets = true\n"), "--qlog logs");
+    for (number, flow) in flows(&place).iter().enumerate() {
+        let log = records(&place.read(&format!("logs/flow-{number}.sqlog")));
         let (header, events) = log.split_first().expect("a header");
         // draft-ietf-quic-qlog-main-schema: QlogFileSeq, TraceSeq, VantagePoint, CommonFields, ReferenceTime.
         assert_eq!(header["file_schema"], "urn:ietf:params:qlog:file:sequential");
@@ -282,19 +263,19 @@ fn a_log_has_the_fields_that_the_schema_requires_and_the_figures_of_the_table() 
         assert_eq!((clock["clock_type"].as_str(), clock["epoch"].as_str()), (Some("monotonic"), Some("unknown")));
         assert_eq!(trace["common_fields"]["time_format"], "relative_to_epoch");
         let times: Vec<f64> = events.iter().map(|event| event["time"].as_f64().expect("a time")).collect();
-        assert!(times.is_sorted() && times[0] >= flow.start_s * 1e3 && *times.last().expect("one") <= 30_000.0);
+        assert!(times.is_sorted() && times[0] >= flow["start_s"] * 1e3 && *times.last().expect("one") <= 30_000.0);
         assert!(events.iter().all(|event| event["name"].is_string() && event["data"].is_object()));
 
         let named = |name: &'static str| events.iter().filter(move |event| event["name"] == name);
         let sent = named("transport:packet_sent");
         let numbers: Vec<u64> =
             sent.map(|event| event["data"]["header"]["packet_number"].as_u64().expect("one")).collect();
-        assert!(numbers.iter().copied().eq(0..flow.sent_packets as u64));
+        assert!(numbers.iter().copied().eq(0..flow["sent_packets"] as u64));
         let latest = named("recovery:metrics_updated").filter_map(|event| event["data"]["latest_rtt"].as_f64());
         let latest: Vec<f64> = latest.collect();
         assert!(latest.iter().all(|rtt_ms| *rtt_ms >= 40.0) && latest.len() > 1000);
         let entered = named("recovery:congestion_state_updated").filter(|event| event["data"]["new"] == "recovery");
-        assert_eq!(entered.count() as f64, flow.recoveries + flow.timeouts);
+        assert_eq!(entered.count() as f64, flow["recoveries"] + flow["timeouts"]);
         // Each transmission is acknowledged once at most.
         let mut acknowledged = vec![false; numbers.len()];
         for event in named("transport:packet_received") {
@@ -304,70 +285,40 @@ fn a_log_has_the_fields_that_the_schema_requires_and_the_figures_of_the_table() 
                 acknowledged[from..=to].iter_mut().for_each(|once| assert!(!std::mem::replace(once, true)));
             }
         }
-        assert!(acknowledged.iter().filter(|once| **once).count() as f64 > 0.95 * flow.sent_packets);
+        assert!(acknowledged.iter().filter(|once| **once).count() as f64 > 0.95 * flow["sent_packets"]);
     }
 }
 
 #[test]
 fn a_folder_that_holds_something_else_is_never_replaced() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let path = folder.path();
-    fs::write(path.join("small.toml"), SCENARIO.replace("\"30 s\"", "\"1100 ms\"")).expect("written");
-    fs::create_dir(path.join("mine")).expect("made");
-    fs::write(path.join("mine/thesis.tex"), "years of work").expect("written");
-    let output = packetscale(path, &["run", "small.toml", "--no-page", "--qlog", "mine", "--replace"]);
-    assert_eq!(output.status.code(), Some(2));
-    let message = "--qlog: found mine, which is something else; expected a new name\n";
-    assert_eq!(String::from_utf8(output.stderr).expect("text"), message);
-    assert_eq!(fs::read(path.join("mine/thesis.tex")).expect("still there"), b"years of work");
+    let place = Place::with(SCENARIO);
+    place.write("mine/thesis.tex", "years of work");
+    let refused = place.refused("run small.toml --no-page --qlog mine --replace");
+    assert_eq!(refused, "--qlog: found mine, which is something else; expected a new name\n");
+    assert_eq!(place.read("mine/thesis.tex"), "years of work");
 }
 
 #[test]
-fn what_is_half_written_goes_away_on_ctrl_c_and_sigterm() {
+fn a_partial_file_is_removed_on_ctrl_c_and_sigterm() {
     for signal in ["INT", "TERM"] {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let path = folder.path();
-        fs::write(path.join("small.toml"), SCENARIO.replace("\"30 s\"", "\"400 s\"")).expect("written");
-        let arguments = ["run", "small.toml", "--no-page", "--pcap", "x.pcapng", "--qlog", "logs"];
-        let output = interrupted(path, &arguments, &path.join(".x.pcapng.partial"), signal);
-        assert_eq!(output.status.code(), Some(130), "{signal}");
-        let left = fs::read_dir(path).expect("the folder").map(|entry| entry.expect("one").file_name());
-        let mut left: Vec<String> = left.map(|name| name.into_string().expect("text")).collect();
-        left.sort();
-        assert_eq!(left, ["out", "small.toml"], "{signal}");
+        let place = Place::with(&SCENARIO.replace("\"30 s\"", "\"400 s\""));
+        let line = "run small.toml --no-page --pcap x.pcapng --qlog logs";
+        let said = place.interrupted(line, signal, || place.has(".x.pcapng.partial"));
+        assert_eq!(said.code, Some(130), "{signal}");
+        assert_eq!(place.names("."), ["out", "small.toml"], "{signal}");
     }
 }
 
 #[test]
-fn the_kernel_has_no_recordings() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("small.toml"), SCENARIO).expect("written");
-    let output = packetscale(
-        folder.path(),
-        &["run", "small.toml", "--on", "linux", "--set", "record.links=false", "--pcap", "x.pcapng"],
-    );
-    assert_eq!(output.status.code(), Some(2));
-    let message = "--pcap: found --on linux; expected --on simulator, which knows its packets one by one\n";
-    assert_eq!(String::from_utf8(output.stderr).expect("text"), message);
-}
-
-#[test]
 fn the_commands_of_the_page_run() {
-    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/packets.md");
-    let page = fs::read_to_string(page).expect("the page");
-    let blocks = |language: &str| {
-        let opening = format!("```{language}\n");
-        let parts = page.split(&opening).skip(1);
-        parts.map(|part| part.split("```").next().expect("its text").to_string()).collect::<Vec<_>>()
-    };
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    fs::write(folder.path().join("two.toml"), &blocks("toml")[0]).expect("written");
-    let commands: Vec<String> = blocks("sh").iter().flat_map(|block| block.lines().map(str::to_string)).collect();
-    assert!(commands.len() >= 6, "{commands:?}");
-    for command in commands {
+    let place = Place::empty();
+    place.write("two.toml", &blocks("packets.md", "toml")[0]);
+    let commands = blocks("packets.md", "sh").concat();
+    assert!(commands.lines().count() >= 6, "{commands}");
+    for command in commands.lines() {
         let asked = |program: &str, version: &str| !command.starts_with(program) || there(program, version);
         if asked("tshark", "--version") && asked("tcptrace", "-v") {
-            assert!(shell(folder.path(), &command).status.success(), "{command}");
+            place.shell(command);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! Commands and options under the names that they had in 0.2: they work, and say their new names.
 
-use crate::command::{SCENARIO, folder, packetscale, stderr, stdout};
+use crate::command::SCENARIO;
+use crate::support::Place;
 
 /// Old names of commands, and new ones.
 const COMMANDS: [(&str, &str); 11] = [
@@ -19,56 +20,36 @@ const COMMANDS: [(&str, &str); 11] = [
 
 #[test]
 fn an_old_command_is_the_new_one_and_names_it() {
-    let folder = folder(SCENARIO);
-    let run = |words: &str| packetscale(folder.path(), &words.split(' ').collect::<Vec<_>>());
+    let place = Place::empty();
     for (old, new) in COMMANDS {
-        for [old_words, new_words] in [
-            [format!("{old} --help"), format!("{new} --help")],
-            [format!("help {old}"), format!("help {new}")],
-            [format!("{old} --no-such-option"), format!("{new} --no-such-option")],
-        ] {
-            let (by_old, by_new) = (run(&old_words), run(&new_words));
+        for line in ["NAME --help", "help NAME", "NAME --no-such-option"] {
+            let (by_old, by_new) = (place.says(&line.replace("NAME", old)), place.says(&line.replace("NAME", new)));
             let note = format!("packetscale {old}: renamed to \"packetscale {new}\"; the old name goes in 0.3\n");
-            assert_eq!(stdout(&by_old), stdout(&by_new), "{old_words}");
-            assert_eq!(by_old.status.code(), by_new.status.code(), "{old_words}");
-            assert_eq!(stderr(&by_old), format!("{note}{}", stderr(&by_new)), "{old_words}");
+            assert_eq!((by_old.code, by_old.out), (by_new.code, by_new.out), "{old}: {line}");
+            assert_eq!(by_old.err, format!("{note}{}", by_new.err), "{old}: {line}");
         }
     }
 }
 
 #[test]
 fn an_old_command_does_its_work() {
-    let folder = folder(SCENARIO);
-    let output = packetscale(folder.path(), &["init", "first"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert!(folder.path().join("first.toml").is_file());
+    let place = Place::empty();
+    place.done("init first");
+    assert!(place.at("first.toml").is_file());
 }
 
 #[test]
 fn force_means_replace_and_is_in_no_help() {
-    let folder = folder(SCENARIO);
-    std::fs::write(folder.path().join("first.toml"), "mine").expect("written");
-    let output = packetscale(folder.path(), &["new", "scenario", "first", "--force"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    assert_ne!(std::fs::read_to_string(folder.path().join("first.toml")).expect("the file"), "mine");
+    let place = Place::empty();
+    place.write("first.toml", "mine");
+    place.done("new scenario first --force");
+    assert_ne!(place.read("first.toml"), "mine");
     // One meaning, one text, wherever it exists.
-    for command in [
-        "run",
-        "sweep merge",
-        "new scenario",
-        "reproduce",
-        "judge evaluate",
-        "judge matrix",
-        "live probe",
-        "live receive",
-    ] {
-        let words: Vec<&str> = command.split(' ').chain(["--help"]).collect();
-        let help = stdout(&packetscale(folder.path(), &words));
-        let at = help.find("--replace").unwrap_or_else(|| panic!("{command} has no --replace"));
-        assert!(
-            help[at..].trim_start_matches("--replace").trim_start().starts_with("Overwrite earlier output"),
-            "{command}"
-        );
+    let commands = "run, sweep merge, new scenario, reproduce, judge evaluate, judge matrix, live probe, live receive";
+    for command in commands.split(", ") {
+        let help = place.done(&format!("{command} --help")).out;
+        let text = help.split_once("--replace").unwrap_or_else(|| panic!("{command} has no --replace")).1;
+        assert!(text.trim_start().starts_with("Overwrite earlier output"), "{command}");
         assert!(!help.contains("--force"), "{command}");
     }
 }
@@ -76,57 +57,48 @@ fn force_means_replace_and_is_in_no_help() {
 #[cfg(feature = "kernel")]
 #[test]
 fn a_wrong_time_is_refused_as_in_a_scenario() {
-    let wrong = packetscale(folder(SCENARIO).path(), &["tcp", "events", "--duration", "5 parsecs"]);
-    assert_eq!(wrong.status.code(), Some(2));
+    let refused = Place::empty().refused("tcp events --duration '5 parsecs'");
     let expected = "'--duration <TIME>': found \"5 parsecs\" (an unknown unit); expected a time like \"30 ms\"";
-    assert!(stderr(&wrong).contains(expected), "{}", stderr(&wrong));
+    assert!(refused.contains(expected), "{refused}");
 }
 
 /// What a run is known by does not change with the word for its host.
 #[test]
 fn runs_on_this_machines_kernel_keep_their_identities() {
-    let folder = folder(SCENARIO);
-    let plan = |on| packetscale(folder.path(), &["sweep", "plan", "small.toml", "--on", on]);
-    let (old, new) = (plan("kernel"), plan("linux"));
-    assert_eq!((new.status.code(), stdout(&new).lines().count()), (Some(0), 8), "{}", stderr(&new));
-    assert_eq!(stdout(&old), stdout(&new));
+    let place = Place::with(SCENARIO);
+    let [old, new] = ["kernel", "linux"].map(|host| place.done(&format!("sweep plan small.toml --on {host}")));
+    assert_eq!(new.out.lines().count(), 8, "{}", new.out);
+    assert_eq!(old.out, new.out);
     let note = "--on kernel: renamed to \"--on linux\"; the old name goes in 0.3\n";
-    assert_eq!(stderr(&old), format!("{note}{}", stderr(&new)));
-    let help = stdout(&packetscale(folder.path(), &["run", "--help"]));
+    assert_eq!(old.err, format!("{note}{}", new.err));
+    let help = place.done("run --help").out;
     assert!(help.contains("- linux: ") && !help.contains("- kernel: ") && !help.contains("--clock"), "{help}");
 }
 
-/// The names in the list of commands of a help text.
-fn listed(help: &str) -> Vec<&str> {
-    let commands = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list");
-    commands
-        .lines()
-        .filter_map(|line| line.strip_prefix("  ")?.split(' ').next())
-        .filter(|name| !name.is_empty())
-        .collect()
+fn old_and_hidden() -> impl Iterator<Item = &'static str> {
+    COMMANDS.map(|(old, _)| old).into_iter().chain(["guest", "completions"])
 }
 
 #[test]
 fn the_help_lists_at_most_fourteen_commands_and_no_old_name() {
-    let folder = folder(SCENARIO);
-    let help = stdout(&packetscale(folder.path(), &["--help"]));
-    let commands = listed(&help);
-    assert!(commands.contains(&"run") && commands.contains(&"sweep") && commands.len() <= 14, "{commands:?}");
-    let hidden = COMMANDS.map(|(old, _)| old).into_iter().chain(["guest", "completions", "man"]);
-    for name in hidden {
+    let help = Place::empty().done("--help").out;
+    let list = help.split("Commands:\n").nth(1).and_then(|rest| rest.split("\n\n").next()).expect("a list");
+    let commands: Vec<&str> = list.lines().filter_map(|line| line.strip_prefix("  ")?.split(' ').next()).collect();
+    assert!(commands.contains(&"run") && commands.contains(&"sweep"), "{commands:?}");
+    assert!(commands.iter().filter(|name| !name.is_empty()).count() <= 14, "{commands:?}");
+    for name in old_and_hidden().chain(["man"]) {
         assert!(!commands.contains(&name), "{name}");
     }
 }
 
 #[test]
 fn shells_complete_new_names_only() {
-    let folder = folder(SCENARIO);
-    let bash = stdout(&packetscale(folder.path(), &["completions", "bash"]));
+    let bash = Place::empty().done("completions bash").out;
     let top = bash.split("    packetscale)").nth(1).and_then(|rest| rest.split(";;").next()).expect("the top level");
-    let words: Vec<&str> =
-        top.split("opts=\"").nth(1).expect("words").split('"').next().expect("words").split(' ').collect();
+    let words = top.split("opts=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("words");
+    let words: Vec<&str> = words.split(' ').collect();
     assert!(words.contains(&"run") && words.contains(&"sweep"), "{words:?}");
-    for name in COMMANDS.map(|(old, _)| old).into_iter().chain(["guest", "completions"]) {
+    for name in old_and_hidden() {
         assert!(!words.contains(&name), "{name}: {words:?}");
     }
 }

@@ -3,10 +3,10 @@
 #[path = "../../build/rooms.rs"]
 mod code;
 
+use crate::support::Place;
 use code::{DOES, JUDGES, digest, with_dependencies};
 use serde_json::Value;
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -79,38 +79,32 @@ fn every_room_that_is_named_is_there() {
 }
 
 /// A workspace where `law` depends on `units`, its tests on `paper`, and `theory` on nothing.
-fn workspace() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a folder");
-    let write = |path: &str, text: &str| {
-        let path = folder.path().join(path);
-        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
-        fs::write(path, text).expect("written");
-    };
+fn workspace() -> Place {
+    let place = Place::empty();
     let member = |name: &str| format!("{name} = {{ path = \"rooms/{name}\" }}\n");
     let members: String = ["units", "law", "theory", "paper"].map(member).concat();
-    write("Cargo.toml", &format!("[workspace.dependencies]\n{members}"));
+    place.write("Cargo.toml", format!("[workspace.dependencies]\n{members}"));
     let law = "[package]\nname = \"law\"\n\n[dependencies]\nunits = { workspace = true, optional = true }\nrand = \"1\"\n\n\
                [dev-dependencies]\npaper.workspace = true\n";
-    write("rooms/law/Cargo.toml", law);
+    place.write("rooms/law/Cargo.toml", law);
     for name in ["units", "theory", "paper"] {
-        write(&format!("rooms/{name}/Cargo.toml"), "[package]\n");
+        place.write(&format!("rooms/{name}/Cargo.toml"), "[package]\n");
     }
     for name in ["units", "law", "theory", "paper"] {
-        write(&format!("rooms/{name}/src/lib.rs"), "pub const ONE: u32 = 1;\n");
+        place.write(&format!("rooms/{name}/src/lib.rs"), "pub const ONE: u32 = 1;\n");
     }
-    folder
+    place
 }
 
 #[test]
 fn a_digest_heeds_code_of_its_rooms_and_nothing_else() {
-    let folder = workspace();
-    let root = folder.path();
+    let place = workspace();
+    let root = place.path();
     let of = |room: &str| {
         let all = with_dependencies(root, &[room]).expect("manifests");
         digest(root, all.iter().map(String::as_str)).expect("sources")
     };
-    let change =
-        |room: &str, text: &str| fs::write(root.join(format!("rooms/{room}/src/lib.rs")), text).expect("written");
+    let change = |room: &str, text: &str| place.write(&format!("rooms/{room}/src/lib.rs"), text);
     let (law, theory) = (of("rooms/law"), of("rooms/theory"));
 
     change("paper", "pub const ONE: u32 = 2;\n");

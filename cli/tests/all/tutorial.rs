@@ -3,8 +3,8 @@
 //! A block of commands is followed by a block of what they print, or both stand in one, behind a `$`. The page leaves out
 //! lines (`...`) and columns: the cells of every line that is there must be in a printed line, in this order.
 
+use crate::support::{PROGRAM, Place, repository};
 use std::fs;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// A block of the page: its language and its text, and the paragraph before it.
@@ -14,11 +14,8 @@ struct Block {
     text: String,
 }
 
-fn repository() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
-}
-
-fn blocks() -> Vec<Block> {
+/// Every block, in the order of the page.
+fn page() -> Vec<Block> {
     let page = fs::read_to_string(repository().join("docs/tutorial.md")).expect("the tutorial");
     let (mut blocks, mut before, mut open): (Vec<Block>, String, bool) = (Vec::new(), String::new(), false);
     for line in page.lines() {
@@ -40,18 +37,17 @@ fn blocks() -> Vec<Block> {
 }
 
 /// A folder like the clone that the tutorial begins in, with the files that it has its reader save.
-fn clone_with(blocks: &[Block]) -> tempfile::TempDir {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let at = |name: &str| folder.path().join(name);
-    std::os::unix::fs::symlink(repository().join("scenarios"), at("scenarios")).expect("linked");
-    fs::create_dir_all(at("target/release")).expect("made");
-    std::os::unix::fs::symlink(env!("CARGO_BIN_EXE_packetscale"), at("target/release/packetscale")).expect("linked");
+fn clone_with(blocks: &[Block]) -> Place {
+    let place = Place::empty();
+    let link = |to: &std::path::Path, name: &str| std::os::unix::fs::symlink(to, place.at(name)).expect("linked");
+    fs::create_dir_all(place.at("target/release")).expect("made");
+    link(&repository().join("scenarios"), "scenarios");
+    link(PROGRAM.as_ref(), "target/release/packetscale");
     for block in blocks.iter().filter(|block| matches!(block.language.as_str(), "toml" | "python")) {
         let said = block.before.rsplit_once("ave ").expect("a paragraph that says how to save it").1;
-        let name = said.split('`').nth(1).expect("the name of the file");
-        fs::write(at(name), &block.text).expect("written");
+        place.write(said.split('`').nth(1).expect("the name of the file"), &block.text);
     }
-    folder
+    place
 }
 
 /// Commands with what the page says they print, in order.
@@ -93,11 +89,11 @@ fn has(printed: &str, said: &str) -> bool {
 
 /// Runs the commands that `wanted` takes, and compares. Returns how many lines were compared.
 fn run(wanted: impl Fn(&str) -> bool) -> usize {
-    let blocks = blocks();
-    let folder = clone_with(&blocks);
+    let blocks = page();
+    let place = clone_with(&blocks);
     let mut compared = 0;
     for (command, says) in commands(&blocks).into_iter().filter(|(command, _)| wanted(command)) {
-        let done = Command::new("sh").args(["-c", &command]).current_dir(folder.path()).output().expect("a shell");
+        let done = Command::new("sh").args(["-c", &command]).current_dir(place.path()).output().expect("a shell");
         let printed = String::from_utf8_lossy(&[done.stdout, done.stderr].concat()).into_owned();
         for line in says.iter().filter(|line| !cells(line).is_empty()) {
             assert!(printed.lines().any(|there| has(there, line)), "{command}\nprints no\n{line}\nbut\n{printed}");
@@ -123,31 +119,23 @@ fn what_the_tutorial_prints_is_what_its_commands_print() {
     assert!(compared >= least, "only {compared} lines were compared");
 }
 
-/// The rest, in a release build: `cargo test --release -p packetscale-cli --test all -- --ignored tutorial`.
+/// In a release build: `cargo test --release -p packetscale-cli --test all -- --ignored tutorial`.
 #[test]
 #[ignore = "takes minutes, in a release build"]
-fn and_so_it_is_with_the_long_runs() {
+fn what_the_tutorial_prints_is_what_its_long_commands_print() {
     let long = |command: &str| is_long(command) && !command.contains("make demo");
     assert!(run(long) >= 10);
 }
 
 #[test]
 fn every_scenario_of_the_labs_is_one() {
-    let mut read = 0;
-    for page in fs::read_dir(repository().join("docs/labs")).expect("the labs") {
-        let page = fs::read_to_string(page.expect("an entry").path()).expect("a page");
-        for scenario in page.split("```toml\n").skip(1) {
-            let folder = tempfile::tempdir().expect("a temporary folder");
-            let text = scenario.split("```").next().expect("its text");
-            fs::write(folder.path().join("lab.toml"), text).expect("written");
-            let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
-            let done =
-                command.args(["run", "lab.toml", "--print"]).current_dir(folder.path()).output().expect("it starts");
-            assert!(done.status.success(), "{text}{}", String::from_utf8_lossy(&done.stderr));
-            read += 1;
-        }
+    let labs = fs::read_dir(repository().join("docs/labs")).expect("the labs");
+    let names = labs.map(|page| format!("labs/{}", page.expect("an entry").file_name().display()));
+    let scenarios: Vec<String> = names.flat_map(|page| crate::support::blocks(&page, "toml")).collect();
+    assert_eq!(scenarios.len(), 5);
+    for scenario in scenarios {
+        Place::with(&scenario).done("run small.toml --print");
     }
-    assert_eq!(read, 5);
 }
 
 #[test]

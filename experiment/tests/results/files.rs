@@ -61,24 +61,30 @@ fn text(files: &BTreeMap<String, Vec<u8>>, name: &str) -> String {
     String::from_utf8(files[name].clone()).expect("text")
 }
 
+/// The rows of a table, by their columns.
+fn rows(files: &BTreeMap<String, Vec<u8>>, name: &str) -> Vec<BTreeMap<String, String>> {
+    csv::Reader::from_reader(files[name].as_slice()).deserialize().map(|row| row.expect("a row")).collect()
+}
+
+fn json(results: &Results) -> serde_json::Value {
+    serde_json::from_str(&to_json(results)).expect("JSON")
+}
+
+/// The line of the printed table for cubic.
+fn line_of_cubic(results: &Results) -> String {
+    let table = to_table(results, false);
+    table.lines().find(|line| line.starts_with("cubic")).expect("a line").to_string()
+}
+
 #[test]
 fn every_table_has_its_files_and_nothing_else_stays() {
-    let names: Vec<String> = written(&results(0.0)).into_keys().collect();
-    let mut expected = vec!["dictionary.csv", "manifest.json", "runs.ndjson"];
-    expected.extend(["flows.csv", "links.csv", "runs.csv", "series.csv", "shares.csv", "timing.csv", "traffic.csv"]);
-    expected.extend(["completions.csv", "transfers.csv", "windows.csv"]);
-    if cfg!(feature = "parquet") {
-        expected.extend(["flows.parquet", "runs.parquet", "series.parquet", "timing.parquet", "traffic.parquet"]);
-        expected.extend([
-            "completions.parquet",
-            "links.parquet",
-            "shares.parquet",
-            "transfers.parquet",
-            "windows.parquet",
-        ]);
-    }
+    let tables = "completions flows links runs series shares timing traffic transfers windows".split(' ');
+    let formats: &[&str] = if cfg!(feature = "parquet") { &["csv", "parquet"] } else { &["csv"] };
+    let of_tables = tables.flat_map(|table| formats.iter().map(move |format| format!("{table}.{format}")));
+    let others = ["dictionary.csv", "manifest.json", "runs.ndjson"].map(str::to_string);
+    let mut expected: Vec<String> = of_tables.chain(others).collect();
     expected.sort();
-    assert_eq!(names, expected);
+    assert_eq!(written(&results(0.0)).into_keys().collect::<Vec<_>>(), expected);
 }
 
 #[test]
@@ -91,21 +97,19 @@ fn processor_time_changes_nothing_but_the_table_of_timing() {
 
 #[test]
 fn a_row_of_runs_holds_identity_swept_keys_and_figures() {
-    let files = written(&results(0.0));
-    let mut reader = csv::Reader::from_reader(files["runs.csv"].as_slice());
-    let head = reader.headers().expect("a head").clone();
-    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
-    let cell =
-        |row: usize, name: &str| rows[row][head.iter().position(|column| column == name).expect("column")].to_string();
-    assert_eq!(rows.len(), 3);
-    assert_eq!(cell(1, "run"), "1");
-    assert_eq!(cell(1, "seed"), "8");
-    assert_eq!(cell(1, "path.buffer"), "1 bdp, \"whole\"");
-    assert_eq!(cell(1, "throughput_bps"), "0.30000000000000004");
-    assert_eq!(cell(1, "packets_delivered"), "18446744073709551615");
-    assert_eq!(cell(1, "rtt_mean_s"), "");
-    assert_eq!(cell(1, "rise_rtts"), "");
-    assert_eq!(cell(2, "controller"), "cubic");
+    let rows = rows(&written(&results(0.0)), "runs.csv");
+    assert_eq!((rows.len(), rows[2]["controller"].as_str()), (3, "cubic"));
+    for (column, cell) in [
+        ("run", "1"),
+        ("seed", "8"),
+        ("path.buffer", "1 bdp, \"whole\""),
+        ("throughput_bps", "0.30000000000000004"),
+        ("packets_delivered", "18446744073709551615"),
+        ("rtt_mean_s", ""),
+        ("rise_rtts", ""),
+    ] {
+        assert_eq!(rows[1][column], cell, "{column}");
+    }
 }
 
 #[test]
@@ -194,7 +198,7 @@ fn parquet_holds_what_csv_holds() {
 
 #[test]
 fn the_object_of_json_has_schema_host_and_flat_runs() {
-    let object: serde_json::Value = serde_json::from_str(&to_json(&results(1.5))).expect("JSON");
+    let object = json(&results(1.5));
     assert_eq!(object["schema"], 1);
     assert_eq!(object["host"], "simulator");
     let run = &object["runs"][0];
@@ -246,8 +250,7 @@ fn the_table_shows_means_with_intervals_and_dashes_where_there_is_nothing() {
 fn a_small_rate_is_told_from_none() {
     let mut results = results(0.0);
     results.runs.iter_mut().for_each(|run| run.summary.throughput_bps = Some(32e3));
-    let table = to_table(&results, false);
-    let cubic = table.lines().find(|line| line.starts_with("cubic")).unwrap();
+    let cubic = line_of_cubic(&results);
     assert!(cubic.contains(" 0.032 "), "{cubic}");
 }
 
@@ -255,8 +258,7 @@ fn a_small_rate_is_told_from_none() {
 fn two_runs_that_say_the_same_have_no_range() {
     let mut results = results(0.0);
     results.runs.push(run("cubic", 1, 0.5, 0.0));
-    let table = to_table(&results, false);
-    let cubic = table.lines().find(|line| line.starts_with("cubic")).unwrap();
+    let cubic = line_of_cubic(&results);
     assert!(cubic.contains(" 50.00 ") && !cubic.contains("50.00 to"), "{cubic}");
 }
 
@@ -282,16 +284,13 @@ fn swept_values_are_numbers_with_their_unit_in_every_format() {
         run.params = BTreeMap::from([("path.delay".to_string(), delay.to_string())]);
     }
     let files = written(&results);
-    let mut reader = csv::Reader::from_reader(files["runs.csv"].as_slice());
-    let at = reader.headers().expect("a head").iter().position(|name| name == "path.delay_s").expect("the column");
-    let cells: Vec<String> = reader.records().map(|row| row.expect("a row")[at].to_string()).collect();
+    let cells: Vec<String> = rows(&files, "runs.csv").iter().map(|row| row["path.delay_s"].clone()).collect();
     assert_eq!(cells, ["0.0025", "0.0025", "0.015"]);
     let lines = text(&files, "runs.ndjson");
     assert_eq!(lines.matches(r#""params":{"path.delay_s":0.0025}"#).count(), 2);
     let again: Run = serde_json::from_str(lines.lines().next().expect("a line")).expect("a run");
     assert_eq!(again.params["path.delay_s"], "0.0025");
-    let object: serde_json::Value = serde_json::from_str(&to_json(&results)).expect("JSON");
-    assert_eq!(object["runs"][2]["params"]["path.delay_s"], 0.015);
+    assert_eq!(json(&results)["runs"][2]["params"]["path.delay_s"], 0.015);
     // The printed table is for people: as the scenario writes it.
     assert!(to_table(&results, false).contains("2.5 ms"));
 }
@@ -341,6 +340,5 @@ fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
         lines,
         ["run,controller,flows,throughput_bps,share,queue_delay_p50_s,queue_delay_p99_s", "0,rapid,1,200000.0,0.2,,",]
     );
-    let object: serde_json::Value = serde_json::from_str(&to_json(&results)).expect("JSON");
-    assert_eq!(object["runs"][2]["shares"][1]["share"], 0.5);
+    assert_eq!(json(&results)["runs"][2]["shares"][1]["share"], 0.5);
 }

@@ -1,43 +1,38 @@
 //! Flows that arrive, flows that stop and ways back: how they are read, and what is refused.
 
-use experiment::scenario::{ArrivalProcess, Experiment, Scenario, Size, SizeLaw};
+use crate::support::{plan, read, refusal};
+use experiment::scenario::{ArrivalProcess, Experiment, Size, SizeLaw};
 use packetscale_models::units::{Bytes, Span, Time};
-use std::path::Path;
 
-fn read(path: &str, flow: &str) -> Result<Experiment, String> {
-    let text = format!(
+fn text(path: &str, flow: &str) -> String {
+    format!(
         "run = {{ duration = \"10 s\" }}\npath = {{ rate = \"8 Mbit/s\", delay = \"10 ms\"{path} }}\n\
          [[flow]]\ncontroller = \"newreno\"\n{flow}\n"
-    );
-    let scenario = Scenario::parse(&text, Path::new("test.toml"), &[]).map_err(|error| error.to_string())?;
-    let printed =
-        Scenario::parse(&scenario.to_toml(), Path::new("test.toml"), &[]).map_err(|error| error.to_string())?;
-    assert_eq!(printed.plan(), scenario.plan(), "what is printed is the same scenario");
-    Ok(scenario.plan().remove(0))
+    )
 }
 
-#[track_caller]
-fn refused(path: &str, flow: &str, message: &str) {
-    assert_eq!(read(path, flow).map(|_| ()), Err(format!("test.toml:{message}")));
+fn experiment(path: &str, flow: &str) -> Experiment {
+    let scenario = read(&text(path, flow), &[]).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(plan(&scenario.to_toml()), scenario.plan(), "what is printed is the same scenario");
+    scenario.plan().remove(0)
 }
 
 #[test]
 fn flows_that_arrive_are_no_flows_of_the_whole_run() {
-    let one =
-        read("", "size = \"20 kB\"\nstop = \"5 s\"\narrivals = { kind = \"poisson\", every = \"10 ms\" }").unwrap();
+    let one = experiment("", "size = \"20 kB\"\nstop = \"5 s\"\narrivals = { kind = \"poisson\", every = \"10 ms\" }");
     assert!(one.flows.is_empty());
     let arrivals = &one.arrivals[0];
     assert_eq!(arrivals.process, ArrivalProcess::Poisson(Span::from_millis(10)));
     assert_eq!(arrivals.size, SizeLaw::Fixed(Bytes::new(20_000)));
     assert_eq!((arrivals.start, arrivals.stop), (Time::ZERO, Time::ZERO + Span::from_secs(5)));
-    let requests = read("", "size = \"1 kB\"\narrivals = { kind = \"requests\" }").unwrap();
+    let requests = experiment("", "size = \"1 kB\"\narrivals = { kind = \"requests\" }");
     assert_eq!(requests.arrivals[0].process, ArrivalProcess::Requests { clients: 1, think: Span::ZERO });
     assert_eq!(requests.arrivals[0].stop, Time::ZERO + Span::from_secs(10));
 }
 
 #[test]
 fn flows_stop_when_they_are_told_to() {
-    let one = read("", "size = \"2 MB\"\nstop = \"4 s\"").unwrap();
+    let one = experiment("", "size = \"2 MB\"\nstop = \"4 s\"");
     assert_eq!(
         (one.flows[0].size, one.flows[0].stop),
         (Size::Bytes(Bytes::new(2_000_000)), Some(Time::ZERO + Span::from_secs(4)))
@@ -48,70 +43,67 @@ fn flows_stop_when_they_are_told_to() {
 fn a_comparison_puts_its_controllers_into_flows_that_arrive() {
     let text = "path = { rate = \"8 Mbit/s\", delay = \"10 ms\" }\ncompare = { controllers = [\"cubic\", \"bbr\"] }\n\
         flow = [{ size = \"1 kB\", arrivals = { kind = \"poisson\", load = 0.1 } }]\n";
-    let plan = Scenario::parse(text, Path::new("test.toml"), &[]).unwrap().plan();
+    let plan = plan(text);
     let kinds: Vec<&str> = plan.iter().map(|run| run.arrivals[0].flow.controller.kind.as_str()).collect();
     assert_eq!(kinds, ["cubic", "bbr"]);
 }
 
 #[test]
-fn arrivals_that_make_no_sense_are_refused() {
-    let poisson = "arrivals = { kind = \"poisson\", every = \"1 ms\" }";
-    refused("", poisson, "3: flow.0.size: found \"unlimited\"; expected a size: flows that arrive have to end");
-    refused(
-        "",
-        &format!("count = 2\nsize = \"1 kB\"\n{poisson}"),
-        "5: flow.0.count: found 2; expected no count: arrivals say how many flows there are",
-    );
-    refused(
-        "",
-        "size = { kind = \"exponential\", mean = \"1 kB\" }",
-        "5: flow.0.size: found a law; expected a size: only flows with \"arrivals\" draw theirs",
-    );
-    refused(
-        "",
-        "stop = \"1 s\"\nstart = \"2 s\"",
-        "5: flow.0.stop: found \"1 s\"; expected a time after its start at 2 s",
-    );
-    refused(
-        "",
-        "size = \"1 kB\"\narrivals = { kind = \"poisson\", every = \"1 ns\" }",
-        "6: flow.0.arrivals.every: found \"1 ns\"; expected at least 100 ns: at most 100000000 flows in 10 s",
-    );
-}
-
-#[test]
 fn a_way_back_is_a_second_link_that_data_do_not_take_by_themselves() {
-    let one = read(", return = { rate = \"1 Mbit/s\", delay = \"5 ms\" }", "").unwrap();
+    let one = experiment(", return = { rate = \"1 Mbit/s\", delay = \"5 ms\" }", "");
     let names: Vec<&str> = one.links.iter().map(|link| link.name.as_str()).collect();
     assert_eq!((names, one.bottleneck), (vec!["bottleneck", "return"], 0));
     let flow = &one.flows[0];
     assert_eq!((&flow.route[..], &flow.back[..], flow.rtt), (&[0][..], &[1][..], Span::from_millis(15)));
-    let back = read(", return = { rate = \"1 Mbit/s\" }", "direction = \"back\"").unwrap();
+    let back = experiment(", return = { rate = \"1 Mbit/s\" }", "direction = \"back\"");
     let flow = &back.flows[0];
     assert_eq!((&flow.route[..], &flow.back[..], flow.rtt), (&[1][..], &[0][..], Span::from_millis(20)));
 }
 
 #[test]
-fn ways_back_that_make_no_sense_are_refused() {
-    refused(
-        "",
-        "direction = \"back\"",
-        "5: flow.0.direction: found \"back\"; expected \"forward\", or \"back\" where [path.return] is there",
-    );
-    refused(
-        ", return = { rate = \"1 Mbit/s\" }",
-        "rtt = \"15 ms\"",
-        "5: flow.0.rtt: found \"15 ms\"; expected at least 20 ms, the delays there and back",
-    );
-    refused(
-        ", return = { rate = \"1 Mbit/s\" }",
-        "route = [\"return\"]",
-        "5: flow.0.route: found a way whose way back, [\"return\"], crosses \"return\", as its data do; expected back = [...] \
-         with other links, or back = [], where acknowledgments are only delayed",
-    );
-    refused(
-        ", return = { rate = \"1 Mbit/s\", reorder = { share = 0.1, packets = 3 } }",
-        "",
-        "2: path.return.reorder: found acknowledgments that overtake each other; expected no reordering on a way back",
-    );
+fn arrivals_and_ways_back_that_make_no_sense_are_refused() {
+    let poisson = "arrivals = { kind = \"poisson\", every = \"1 ms\" }";
+    let back = ", return = { rate = \"1 Mbit/s\" }";
+    for (path, flow, message) in [
+        ("", poisson, "3: flow.0.size: found \"unlimited\"; expected a size: flows that arrive have to end"),
+        (
+            "",
+            &format!("count = 2\nsize = \"1 kB\"\n{poisson}"),
+            "5: flow.0.count: found 2; expected no count: arrivals say how many flows there are",
+        ),
+        (
+            "",
+            "size = { kind = \"exponential\", mean = \"1 kB\" }",
+            "5: flow.0.size: found a law; expected a size: only flows with \"arrivals\" draw theirs",
+        ),
+        (
+            "",
+            "stop = \"1 s\"\nstart = \"2 s\"",
+            "5: flow.0.stop: found \"1 s\"; expected a time after its start at 2 s",
+        ),
+        (
+            "",
+            "size = \"1 kB\"\narrivals = { kind = \"poisson\", every = \"1 ns\" }",
+            "6: flow.0.arrivals.every: found \"1 ns\"; expected at least 100 ns: at most 100000000 flows in 10 s",
+        ),
+        (
+            "",
+            "direction = \"back\"",
+            "5: flow.0.direction: found \"back\"; expected \"forward\", or \"back\" where [path.return] is there",
+        ),
+        (back, "rtt = \"15 ms\"", "5: flow.0.rtt: found \"15 ms\"; expected at least 20 ms, the delays there and back"),
+        (
+            back,
+            "route = [\"return\"]",
+            "5: flow.0.route: found a way whose way back, [\"return\"], crosses \"return\", as its data do; expected back = [...] \
+             with other links, or back = [], where acknowledgments are only delayed",
+        ),
+        (
+            ", return = { rate = \"1 Mbit/s\", reorder = { share = 0.1, packets = 3 } }",
+            "",
+            "2: path.return.reorder: found acknowledgments that overtake each other; expected no reordering on a way back",
+        ),
+    ] {
+        assert_eq!(refusal(&text(path, flow), &[]), message, "{path} {flow}");
+    }
 }

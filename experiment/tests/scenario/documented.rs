@@ -1,7 +1,6 @@
 //! The defaults in the documentation are those of the code.
 
-use experiment::scenario::Scenario;
-use std::path::Path;
+use crate::support::read;
 
 const PAGE: &str = include_str!("../../../docs/scenarios.md");
 
@@ -12,7 +11,7 @@ const GIVEN: &[&str] = &["name", "rate", "delay", "controller", "kind", "on", "o
 fn every_default_stands_in_the_documentation() {
     let text = "[path]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[[flow]]\ncontroller = \"rapid\"\n\
         [[traffic]]\nkind = \"pareto-on-off\"\nrate = \"1 Mbit/s\"\non = \"1 s\"\noff = \"1 s\"\n";
-    let scenario = Scenario::parse(text, Path::new("test.toml"), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let scenario = read(text, &[]).unwrap_or_else(|error| panic!("{error}"));
     let mut section = String::new();
     let mut checked = 0;
     for line in scenario.to_toml().lines() {
@@ -47,7 +46,6 @@ fn every_scenario_in_the_documentation_is_one() {
     let blocks: Vec<&str> = PAGE.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(!blocks.is_empty());
     for block in blocks {
-        let scenario = Scenario::parse(block, Path::new("documented.toml"), &[]);
-        assert!(scenario.is_ok(), "{block}: {}", scenario.map_or_else(|error| error.to_string(), |_| String::new()));
+        read(block, &[]).unwrap_or_else(|error| panic!("{error}: {block}"));
     }
 }

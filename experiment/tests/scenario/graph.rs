@@ -1,17 +1,10 @@
 //! Links between named nodes, and routes over them.
 
-use experiment::scenario::{Experiment, Scenario};
+use crate::support::{experiment, read, refusal};
+use packetscale_models::units::Span;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::path::Path;
-
-fn read(text: &str) -> Result<Scenario, String> {
-    Scenario::parse(text, Path::new("graph.toml"), &[]).map_err(|error| error.to_string())
-}
-
-fn experiment(text: &str) -> Experiment {
-    read(text).unwrap_or_else(|error| panic!("{error}")).plan().remove(0)
-}
 
 /// `A -> B -> C -> D`, and a link straight from `D` to `A`.
 const RING: &str = r#"[[link]]
@@ -52,7 +45,7 @@ to = "D"
 fn a_flow_takes_the_shortest_way_and_its_acknowledgments_the_shortest_back() {
     let ring = experiment(RING);
     assert_eq!((&ring.flows[0].route, &ring.flows[0].back), (&vec![0, 1, 2], &vec![3]));
-    assert_eq!(ring.flows[0].rtt, packetscale_models::units::Span::from_millis(15), "1 + 2 + 4 there, 8 back");
+    assert_eq!(ring.flows[0].rtt, Span::from_millis(15), "1 + 2 + 4 there, 8 back");
     // The slowest link that data cross, the first of two; the way back is slower, but only acknowledgments cross it.
     assert_eq!(ring.bottleneck, 1);
 }
@@ -63,7 +56,7 @@ fn acknowledgments_are_only_delayed_where_no_links_lead_back_or_a_flow_says_so()
     let delayed = RING.to_string() + "back = []\n";
     for text in [one_way, delayed] {
         let flow = &experiment(&text).flows[0];
-        assert_eq!((flow.back.as_slice(), flow.rtt), ([].as_slice(), packetscale_models::units::Span::from_millis(14)));
+        assert_eq!((flow.back.as_slice(), flow.rtt), ([].as_slice(), Span::from_millis(14)));
     }
 }
 
@@ -78,7 +71,7 @@ fn a_duplex_link_is_two_that_are_alike() {
         )
     };
     for (keys, names) in [("", ["A-B", "B-A"]), ("name = \"first\"\n", ["first", "first-back"])] {
-        let scenario = read(&link(keys)).unwrap();
+        let scenario = read(&link(keys), &[]).unwrap();
         let found = scenario.plan().remove(0);
         assert_eq!(found.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>(), names);
         let renamed = experiment::scenario::LinkSpec { name: names[1].to_string(), ..found.links[0].clone() };
@@ -89,22 +82,27 @@ fn a_duplex_link_is_two_that_are_alike() {
     }
 }
 
+/// Links between these nodes, and a flow with these keys.
+fn joined(links: &[[&str; 2]], keys: &str) -> String {
+    let link = |[from, to]: &[&str; 2]| {
+        format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"20 Mbit/s\"\ndelay = \"1 ms\"\n")
+    };
+    format!("{}[[flow]]\ncontroller = \"newreno\"\n{keys}", links.iter().map(link).collect::<String>())
+}
+
 /// A diamond has two ways from `A` to `D`.
 #[test]
 fn of_two_shortest_ways_a_flow_has_to_name_one() {
-    let link =
-        |from, to| format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"20 Mbit/s\"\ndelay = \"1 ms\"\n");
-    let links = link("A", "B") + &link("A", "C") + &link("B", "D") + &link("C", "D") + &link("D", "A");
-    let flow = |keys: &str| format!("{links}[[flow]]\ncontroller = \"newreno\"\n{keys}");
-    let refused = |keys: &str| read(&flow(keys)).unwrap_err();
+    let flow = |keys: &str| joined(&[["A", "B"], ["A", "C"], ["B", "D"], ["C", "D"], ["D", "A"]], keys);
+    let refused = |keys: &str| refusal(&flow(keys), &[]);
     assert_eq!(
         refused("from = \"A\"\nto = \"D\"\n"),
-        "graph.toml:29: flow.0.to: found several shortest routes: [\"A-B\", \"B-D\"] and [\"A-C\", \"C-D\"]; expected the \
+        "29: flow.0.to: found several shortest routes: [\"A-B\", \"B-D\"] and [\"A-C\", \"C-D\"]; expected the \
          links that it takes instead, like route = [\"A-B\", \"B-D\"]"
     );
     assert_eq!(
         refused("from = \"D\"\nto = \"A\"\n"),
-        "graph.toml:29: flow.0.to: found a way with several shortest ways back: [\"A-B\", \"B-D\"] and [\"A-C\", \"C-D\"]; expected \
+        "29: flow.0.to: found a way with several shortest ways back: [\"A-B\", \"B-D\"] and [\"A-C\", \"C-D\"]; expected \
          the links that it takes instead, like back = [\"A-B\", \"B-D\"]"
     );
     let named = experiment(&flow("route = [\"A-C\", \"C-D\"]\n"));
@@ -121,23 +119,13 @@ fn connections_cross_links_both_ways() {
     assert_eq!(found.traffic[0].routes().collect::<Vec<_>>(), [&vec![0, 1, 2], &vec![3]]);
     let one_way = text.replace("from = \"D\"\nto = \"A\"", "from = \"D\"\nto = \"E\"");
     assert_eq!(
-        read(&one_way).unwrap_err(),
-        "graph.toml:29: traffic.0.back: found no links; expected the names of the links that the acceptors' data cross, \
+        refusal(&one_way, &[]),
+        "29: traffic.0.back: found no links; expected the names of the links that the acceptors' data cross, \
          like [\"back\"]"
     );
 }
 
-macro_rules! refusals {
-    ($($name:ident: $right:literal => $wrong:literal, $message:literal;)*) => {
-        $(#[test] fn $name() {
-            assert_eq!(RING.matches($right).count(), 1, "the spoilt text must be unique");
-            let found = read(&RING.replace($right, $wrong)).map(|_| ());
-            assert_eq!(found, Err(format!("graph.toml:{}", $message)));
-        })*
-    };
-}
-
-refusals! {
+refusals! { RING,
     an_unknown_node: "from = \"A\"\nto = \"D\"" => "from = \"A\"\nto = \"D1\"",
         r#"32: flow.0.to: found the unknown node "D1", perhaps "D"; expected a node, one of "A", "B", "C", "D""#;
     a_flow_without_nodes: "from = \"A\"\nto = \"D\"\n" => "",
@@ -171,46 +159,40 @@ refusals! {
 /// `A -> X -> Y -> B` and back: both ways cross the link from `X` to `Y`, which has no other way round.
 #[test]
 fn a_way_back_over_a_link_of_the_data_is_refused_by_what_was_written() {
-    let link =
-        |from, to| format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"20 Mbit/s\"\ndelay = \"1 ms\"\n");
-    let links = link("A", "X") + &link("X", "Y") + &link("Y", "B") + &link("B", "X") + &link("Y", "A");
-    let flow = |keys: &str| format!("{links}[[flow]]\ncontroller = \"newreno\"\n{keys}");
-    let refused = |keys: &str| read(&flow(keys)).unwrap_err();
+    let flow = |keys: &str| joined(&[["A", "X"], ["X", "Y"], ["Y", "B"], ["B", "X"], ["Y", "A"]], keys);
+    let refused = |keys: &str| refusal(&flow(keys), &[]);
     let said = "found a way whose shortest way back, [\"B-X\", \"X-Y\", \"Y-A\"], crosses \"X-Y\", as its data do; expected \
                 back = [...] with other links, or back = [], where acknowledgments are only delayed";
-    assert_eq!(refused("from = \"A\"\nto = \"B\"\n"), format!("graph.toml:29: flow.0.to: {said}"));
+    assert_eq!(refused("from = \"A\"\nto = \"B\"\n"), format!("29: flow.0.to: {said}"));
     let route = "route = [\"A-X\", \"X-Y\", \"Y-B\"]\n";
-    assert_eq!(refused(route), format!("graph.toml:28: flow.0.route: {said}"));
+    assert_eq!(refused(route), format!("28: flow.0.route: {said}"));
     let named = format!("{route}back = [\"B-X\", \"X-Y\", \"Y-A\"]\n");
-    let found =
-        "graph.toml:29: flow.0.back: found \"X-Y\", which its data cross; expected other links than those of its route";
+    let found = "29: flow.0.back: found \"X-Y\", which its data cross; expected other links than those of its route";
     assert_eq!(refused(&named), found);
     let delayed = experiment(&flow("from = \"A\"\nto = \"B\"\nback = []\n"));
     assert_eq!((&delayed.flows[0].route, delayed.flows[0].back.len()), (&vec![0, 1, 2], 0));
 }
 
-/// What hosts say who have no links on a way back.
+/// Behind a duplex link: the first table has two links, so the third link is that of the second table.
 #[test]
-fn a_host_that_refuses_a_way_back_names_the_links() {
-    let error = read(RING).unwrap().refuse(Path::new("graph.toml"), "path.return", "a way back", "none");
-    assert_eq!(error.to_string(), "graph.toml:1: link: found a way back; expected none");
-}
-
-/// The first table has two links, so the third link is that of the second table.
-#[test]
-fn a_host_that_refuses_a_link_behind_a_duplex_one_names_its_table() {
-    let text = RING.replacen("delay = \"1 ms\"", "delay = \"1 ms\"\nduplex = true", 1);
-    let refuse = |key: &str| read(&text).unwrap().refuse(Path::new("graph.toml"), key, "this", "that").to_string();
-    assert_eq!(refuse("link.2.rate"), "graph.toml:13: link.1.rate: found this; expected that");
-    assert_eq!(refuse("link.1.rate"), "graph.toml:5: link.0.rate: found this; expected that");
+fn a_host_refuses_a_key_with_the_line_of_its_table() {
+    let duplex = RING.replacen("delay = \"1 ms\"", "delay = \"1 ms\"\nduplex = true", 1);
+    for (text, key, place) in [
+        (RING, "path.return", "1: link"),
+        (&duplex, "link.2.rate", "13: link.1.rate"),
+        (&duplex, "link.1.rate", "5: link.0.rate"),
+    ] {
+        let error = read(text, &[]).unwrap().refuse(Path::new("it.toml"), key, "this", "that");
+        assert_eq!(error.to_string(), format!("it.toml:{place}: found this; expected that"));
+    }
 }
 
 #[test]
 fn nodes_need_links_that_join_them() {
     let text = "[path]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[[flow]]\ncontroller = \"newreno\"\nfrom = \"A\"\n";
     assert_eq!(
-        read(text).unwrap_err(),
-        "graph.toml:6: flow.0.from: found a node; expected no node, or links [[link]] with \"from\" and \"to\""
+        refusal(text, &[]),
+        "6: flow.0.from: found a node; expected no node, or links [[link]] with \"from\" and \"to\""
     );
 }
 
@@ -222,10 +204,7 @@ fn a_route_of_more_links_than_hosts_count_is_refused() {
     let to =
         |last: usize| format!("{}[[flow]]\ncontroller = \"newreno\"\nfrom = \"n0\"\nto = \"n{last}\"\n", chain(300));
     assert_eq!(experiment(&to(255)).flows[0].route.len(), 255);
-    assert_eq!(
-        read(&to(256)).unwrap_err(),
-        "graph.toml:1501: flow.0.route: found 256 links; expected at most 255 links"
-    );
+    assert_eq!(refusal(&to(256), &[]), "1501: flow.0.route: found 256 links; expected at most 255 links");
 }
 
 /// Links in a row and flows over some of them.

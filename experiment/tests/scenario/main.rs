@@ -1,6 +1,7 @@
 //! Scenarios as written: what is read, what is refused, and how.
-//!
-//! One program has them all: each program of tests links all that is tested anew.
+
+#[macro_use]
+mod support;
 
 mod arrivals;
 mod canonical;

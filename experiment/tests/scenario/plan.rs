@@ -1,12 +1,9 @@
 //! The plans that scenarios unfold to.
 
+use crate::support::{plan, read, refusal};
 use experiment::scenario::{Buffer, Experiment, GapModel, Scenario, Shaper, Size, Start, TraceSource, TrafficKind};
 use packetscale_models::units::{Bytes, Packets, Rate, Ratio, Span, Time};
 use std::path::{Path, PathBuf};
-
-fn plan(text: &str) -> Vec<Experiment> {
-    Scenario::parse(text, Path::new("test.toml"), &[]).unwrap_or_else(|error| panic!("{error}")).plan()
-}
 
 fn dumbbell(rest: &str) -> Vec<Experiment> {
     plan(&format!("[path]\nrate = \"10 Gbit/s\"\ndelay = \"15 ms\"\n{rest}"))
@@ -218,28 +215,24 @@ fn a_trace_is_looked_for_beside_the_scenario() {
 
 #[test]
 fn traffic_may_stand_behind_a_token_bucket() {
-    let scenario = |shaper: &str| {
-        let text = format!(
+    let text = |shaper: &str| {
+        format!(
             "[path]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
             [[traffic]]\nkind = \"poisson\"\nrate = \"5 Mbit/s\"\nshaper = {{ {shaper} }}\n"
-        );
-        Scenario::parse(&text, Path::new("test.toml"), &[])
+        )
     };
-    let shaped = scenario("rate = \"289 Mbit/s\", bucket = \"300 kB\"").unwrap().plan()[0].traffic[0].shaper;
+    let shaped = plan(&text("rate = \"289 Mbit/s\", bucket = \"300 kB\""))[0].traffic[0].shaper;
     assert_eq!(shaped, Some(Shaper { rate: Rate::from_mbps(289), bucket: Bytes::new(300_000) }));
-    let refused = scenario("rate = \"289 Mbit/s\"").unwrap_err().to_string();
+    let refused = refusal(&text("rate = \"289 Mbit/s\""), &[]);
     assert!(refused.contains("traffic.0.shaper.bucket: found nothing"), "{refused}");
 }
 
 #[test]
 fn a_change_of_the_command_line_reaches_every_kind_of_key() {
-    let text = "[path]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[[flow]]\ncontroller = \"rapid\"\n";
+    let text = format!("[path]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n{FLOW}");
     let changes = ["path.rate=2 Gbit/s", "flow.0.count=3", "receiver.coalescing.time=\"5 us\"", "record.detail=false"];
-    let changes = changes.map(str::to_string);
-    let scenario = Scenario::parse(text, Path::new("test.toml"), &changes).unwrap_or_else(|error| panic!("{error}"));
-    let experiment = &scenario.plan()[0];
-    assert_eq!(experiment.links[0].rate, Rate::from_gbps(2));
-    assert_eq!(experiment.flows.len(), 3);
+    let experiment = read(&text, &changes).unwrap_or_else(|error| panic!("{error}")).plan().remove(0);
+    assert_eq!((experiment.links[0].rate, experiment.flows.len()), (Rate::from_gbps(2), 3));
     assert_eq!(experiment.receiver.coalescing.time, Span::from_micros(5));
     assert!(!experiment.record.detail);
 }

@@ -64,3 +64,8 @@ pub fn attribute<'a>(dom: &'a str, tag: &str, name: &str) -> Option<&'a str> {
     let value = &opened[opened.find(&format!("{name}=\""))? + name.len() + 2..];
     Some(&value[..value.find('"')?])
 }
+
+/// What a visitor's script noted.
+pub fn noted<'a>(dom: &'a str, log: &str, name: &str) -> &'a str {
+    attribute(dom, "<html", &format!("data-{name}")).unwrap_or_else(|| panic!("no {name}: {log}"))
+}

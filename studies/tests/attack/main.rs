@@ -1,4 +1,6 @@
 //! The search for the worst path.
 
+#[path = "../support/host.rs"]
+mod host;
 mod known;
 mod search;

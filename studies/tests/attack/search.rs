@@ -1,73 +1,43 @@
 //! Whole searches, on a host whose runs are a formula: what there is to find is known exactly.
 
-use experiment::results::{HostLabel, Run, Summary};
+use crate::host::Formula;
+use experiment::results::{Run, Summary};
 use experiment::scenario::{Experiment, Scenario};
-use harness::runner::{Clock, Host, Program, Refusal};
+use harness::runner::{Clock, Host, Program};
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use studies::attack::{Against, Asked, Attack, Effort, Figure, Means, Watch};
 
 static PROGRAM: Program = Program::new("1.2.3", Some("abc"));
 
 /// Cubic gets the whole rate. Vegas does, too, unless the delay grows: then it gets four packets in so much time, as its law has
 /// it. A seed below nothing changes nothing.
-struct Formula {
-    runs: AtomicUsize,
-}
-
-impl Formula {
-    fn new() -> Formula {
-        Formula { runs: AtomicUsize::new(0) }
-    }
-}
-
-impl Host for Formula {
-    fn name(&self) -> &'static str {
-        "formula"
-    }
-    fn summary(&self) -> &'static str {
-        "Runs are a formula"
-    }
-    fn label(&self) -> HostLabel {
-        HostLabel::default()
-    }
-    fn ability(&self) -> Result<String, String> {
-        Ok("always".to_string())
-    }
-    fn clock(&self) -> Clock {
-        Clock::Virtual
-    }
-    fn check(&self, _: &[Experiment]) -> Result<Vec<String>, Refusal> {
-        Ok(Vec::new())
-    }
-    fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
-        self.runs.fetch_add(1, Ordering::SeqCst);
+fn formula() -> Formula {
+    let run = |experiment: &Experiment| {
         let link = &experiment.links[experiment.bottleneck];
         let rate = link.rate.bps() as f64;
         let grown = link.impairments.delay_steps.iter().map(|(_, delay)| *delay - link.delay);
         let grown_s = grown.map(|span| span.as_secs_f64()).fold(0.0, f64::max);
         let left = if experiment.controller == "vegas" && grown_s > 0.0 { 48_000.0 / grown_s } else { rate };
-        let throughput_bps = Some(left.min(rate));
-        Ok(Run { summary: Summary { throughput_bps, ..Summary::default() }, ..Run::default() })
-    }
+        Run { summary: Summary { throughput_bps: Some(left.min(rate)), ..Summary::default() }, ..Run::default() }
+    };
+    Formula::new(run, Clock::Virtual, usize::MAX)
 }
 
 /// Lets a search judge so many paths.
 struct Until {
     most: u64,
     ends: AtomicBool,
-    judged: AtomicU64,
 }
 
 impl Until {
     fn paths(most: u64) -> Until {
-        Until { most, ends: AtomicBool::new(false), judged: AtomicU64::new(0) }
+        Until { most, ends: AtomicBool::new(false) }
     }
 }
 
 impl Watch for Until {
     fn judged(&self, evaluations: u64, _: Option<(&'static str, f64)>) {
-        self.judged.store(evaluations, Ordering::SeqCst);
         self.ends.fetch_or(evaluations >= self.most, Ordering::SeqCst);
     }
     fn shrinks(&self, _: usize, _: usize) {}
@@ -90,7 +60,7 @@ fn attacked(host: &Formula, jobs: u16, watch: &Until, folder: &Path) -> Attack {
 #[test]
 fn the_only_weakness_is_found_and_written_as_a_scenario() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let host = Formula::new();
+    let host = formula();
     // An earlier search found something else.
     let earlier = r#"{"attack":{"figure":"share","findings":[{"name":"vegas-share-loss"}]}}"#;
     std::fs::write(folder.path().join("attack.json"), earlier).expect("written");
@@ -125,7 +95,7 @@ fn the_only_weakness_is_found_and_written_as_a_scenario() {
 fn the_same_seed_finds_the_same_with_any_number_of_jobs() {
     let found = |jobs| {
         let folder = tempfile::tempdir().expect("a temporary folder");
-        attacked(&Formula::new(), jobs, &Until::paths(u64::MAX), folder.path())
+        attacked(&formula(), jobs, &Until::paths(u64::MAX), folder.path())
     };
     assert_eq!(found(1), found(4));
 }
@@ -133,16 +103,15 @@ fn the_same_seed_finds_the_same_with_any_number_of_jobs() {
 #[test]
 fn a_search_that_was_ended_keeps_what_it_found_and_goes_on() {
     let (folder, whole) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
-    let first = Formula::new();
+    let first = formula();
     let ended = attacked(&first, 2, &Until::paths(800), folder.path());
     assert!(ended.interrupted && !ended.findings.is_empty());
     assert!(ended.findings.iter().all(|finding| !finding.confirmed));
-    let (second, alone) = (Formula::new(), Formula::new());
+    let (second, alone) = (formula(), formula());
     let resumed = attacked(&second, 2, &Until::paths(u64::MAX), folder.path());
     let at_once = attacked(&alone, 2, &Until::paths(u64::MAX), whole.path());
     assert_eq!(resumed, at_once);
-    let runs = |host: Formula| host.runs.into_inner();
-    let (first, second, alone) = (runs(first), runs(second), runs(alone));
+    let [first, second, alone] = [first, second, alone].map(Formula::made);
     // Two threads may make one run twice.
     assert!(first > 800 && second + first <= alone + 20, "{first} and {second} runs, {alone} at once");
     let left = std::fs::read_dir(folder.path()).expect("the folder").flatten();
@@ -153,7 +122,7 @@ fn a_search_that_was_ended_keeps_what_it_found_and_goes_on() {
 fn a_controller_against_itself_and_one_that_is_not_there_are_refused() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let refusal = |controller: &str, against: Against| {
-        let host = Formula::new();
+        let host = formula();
         let means = Means { host: &host, program: &PROGRAM, jobs: Some(1), watch: &Until::paths(1) };
         let asked = Asked { controller, ..asked(&against) };
         asked.answer(&means, folder.path()).map_or_else(|error| error.to_string(), |_| panic!("it was taken"))

@@ -1,3 +1,5 @@
 //! The questions of RFC 9743.
 
+#[path = "../support/host.rs"]
+mod host;
 mod resume;

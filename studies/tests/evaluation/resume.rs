@@ -1,48 +1,20 @@
 //! An evaluation that was interrupted.
 
-use experiment::results::{HostLabel, Run};
+use crate::host::Formula;
+use experiment::results::Run;
 use experiment::scenario::Experiment;
-use harness::runner::{Clock, Host, Program, Refusal, Runner, Silent};
+use harness::runner::{Clock, Program, Runner, Silent};
 use report::PAGE;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use studies::evaluation::Asked;
 
-/// Makes empty runs, as many as it is allowed to.
-struct Counting {
-    made: AtomicUsize,
-    most: usize,
-}
-
-impl Host for Counting {
-    fn name(&self) -> &'static str {
-        "counting"
-    }
-    fn summary(&self) -> &'static str {
-        "Makes empty runs"
-    }
-    fn label(&self) -> HostLabel {
-        HostLabel::default()
-    }
-    fn ability(&self) -> Result<String, String> {
-        Ok("always".to_string())
-    }
-    fn clock(&self) -> Clock {
-        Clock::Real
-    }
-    fn check(&self, _: &[Experiment]) -> Result<Vec<String>, Refusal> {
-        Ok(Vec::new())
-    }
-    fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
-        if self.made.fetch_add(1, Ordering::SeqCst) >= self.most {
-            return Err(Refusal::Machine("tired".to_string()));
-        }
-        Ok(Run {
-            controller: experiment.controller.clone(),
-            seed: experiment.seed,
-            replication: experiment.replication,
-            params: experiment.params.clone(),
-            ..Run::default()
-        })
+/// Without any figure.
+fn empty(experiment: &Experiment) -> Run {
+    Run {
+        controller: experiment.controller.clone(),
+        seed: experiment.seed,
+        replication: experiment.replication,
+        params: experiment.params.clone(),
+        ..Run::default()
     }
 }
 
@@ -52,10 +24,10 @@ fn what_was_made_before_an_interruption_is_not_made_again() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let asked = Asked { controller: "newreno", only: Some("5.1.1"), quick: true };
     let answer = |most: usize| {
-        let host = Counting { made: AtomicUsize::new(0), most };
+        let host = Formula::new(empty, Clock::Real, most);
         let runner = Runner { host: &host, program: &PROGRAM, jobs: None, replace: false, progress: &Silent };
         let answered = asked.answer(&runner, folder.path()).map(|evaluation| evaluation.runs);
-        (answered, host.made.into_inner())
+        (answered, host.made())
     };
     assert!(answer(2).0.is_err());
     assert!(folder.path().join("unfinished.ndjson").is_file());

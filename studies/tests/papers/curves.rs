@@ -1,11 +1,8 @@
 //! Figures of curves as a figure's file asks for them: of which curve, and over which time.
 
+use crate::figures;
 use experiment::results::{Run, Series};
-use std::fs;
-use studies::papers::{Figure, Findings, Paper, Task};
-
-const PAPER: &str =
-    "title = \"A paper\"\nauthors = [\"A. Author\"]\npublished = \"Here, 2026\"\nabout = \"Nothing.\"\n";
+use studies::papers::{Figure, Findings, Task};
 
 /// What a test adds begins at line 23; the value begins at line 18.
 const FIGURE: &str = r#"title = "Figure 1"
@@ -33,11 +30,7 @@ from = "runs"
 "#;
 
 fn read(more: &str) -> Result<Figure, String> {
-    let folder = tempfile::tempdir().expect("a folder");
-    fs::write(folder.path().join("paper.toml"), PAPER).expect("written");
-    fs::write(folder.path().join("figure-1.toml"), [FIGURE, more].concat()).expect("written");
-    let (paper, _) = Paper::read(folder.path()).expect("a paper");
-    paper.figure("figure-1", false).map_err(|error| error.to_string())
+    figures::read(&[FIGURE, more].concat(), false)
 }
 
 fn refusal(more: &str) -> String {
@@ -64,16 +57,17 @@ const MEAN: &str = "metric = \"curves.rate.mean\"\n";
 
 #[test]
 fn only_the_time_that_a_file_asks_for_is_read() {
-    assert_eq!(ours(MEAN), Some(2.0));
-    assert_eq!(ours(&format!("{MEAN}during_s = [0, 1]\n")), Some(1.0));
-    assert_eq!(ours(&format!("{MEAN}during_s = [2.5, 3]\n")), Some(3.0));
-    assert_eq!(ours(&format!("{MEAN}during_s = [1, 2.5]\n")), None);
-}
-
-#[test]
-fn another_reading_has_the_same_time_or_its_own() {
-    assert_eq!(ours(&format!("{MEAN}during_s = [2, 3]\ndivided_by = {{}}\n")), Some(1.0));
-    assert_eq!(ours(&format!("{MEAN}during_s = [2, 3]\ndivided_by = {{ during_s = [0, 3] }}\n")), Some(1.5));
+    for (more, mean) in [
+        ("", Some(2.0)),
+        ("during_s = [0, 1]", Some(1.0)),
+        ("during_s = [2.5, 3]", Some(3.0)),
+        ("during_s = [1, 2.5]", None),
+        // Another reading has the same time or its own.
+        ("during_s = [2, 3]\ndivided_by = {}", Some(1.0)),
+        ("during_s = [2, 3]\ndivided_by = { during_s = [0, 3] }", Some(1.5)),
+    ] {
+        assert_eq!(ours(&format!("{MEAN}{more}\n")), mean, "{more}");
+    }
 }
 
 #[test]

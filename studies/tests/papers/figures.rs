@@ -52,7 +52,7 @@ fn folder(figure: &str) -> TempDir {
     folder
 }
 
-fn read(figure: &str, quick: bool) -> Result<Figure, String> {
+pub fn read(figure: &str, quick: bool) -> Result<Figure, String> {
     let folder = folder(figure);
     let (paper, names) = Paper::read(folder.path()).expect("a paper");
     assert_eq!(names, ["figure-1"]);
@@ -145,80 +145,81 @@ fn claim(more: &str) -> reproduction::Claim {
     outcome(&format!("[[claim]]\nwords = \"It is so.\"\nplace = \"here\"\n{more}")).claims.remove(0)
 }
 
-#[test]
-fn ours_is_the_mean_over_replications_with_its_interval() {
-    let value = value(
-        "from = \"runs\"\nmetric = \"throughput_bps\"\nwhere = { controller = \"newreno\", \"path.buffer\" = \"5 packets\" }\ntimes = 1e-6\n",
-    );
-    // 1, 2 and 1.5: mean 1.5, deviation 0.5, t(2) = 4.303, so 4.303 * 0.5 / sqrt(3).
-    assert_eq!((value.ours, value.ratio, value.origin), (Some(1.5), Some(0.75), Origin::Simulated));
-    assert!((value.half_width.unwrap() - 1.24217).abs() < 1e-5, "{value:?}");
+/// A reading of the runs of a controller with a buffer, and one of the law.
+fn of_runs(controller: &str, packets: u32, more: &str) -> String {
+    let point = format!("controller = \"{controller}\", \"path.buffer\" = \"{packets} packets\"");
+    format!("from = \"runs\"\nwhere = {{ {point} }}\n{more}\n")
 }
 
-/// As everywhere (decision 0048).
-#[test]
-fn two_replications_have_no_interval() {
-    let wanted = "[[value]]\nwhat = \"It\"\npublished = 2.0\nplace = \"here\"\nfrom = \"runs\"\nmetric = \"throughput_bps\"\n\
-        where = { controller = \"newreno\", \"path.buffer\" = \"5 packets\" }\ntimes = 1e-6\n";
-    let two = SIMULATE.replace("replications = 3", "replications = 2");
-    let figure = read(&[HEAD, &two, wanted].concat(), false).expect("a figure");
-    let value = figure.outcome(&findings(&figure)).values.remove(0);
-    assert_eq!((value.ours, value.half_width), (Some(1.5), None));
+fn of_law(metric: &str) -> String {
+    format!("from = \"law\"\nmetric = \"{metric}\"\nwhere = {{ utilisation = 0.5, arrivals = \"uniform\" }}\n")
 }
 
-#[test]
-fn a_standard_error_becomes_an_interval() {
-    let value = value("from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.5, arrivals = \"uniform\" }\n");
-    assert_eq!((value.ours, value.half_width, value.origin), (Some(5.0), Some(1.96), Origin::Computed));
-}
+const MBPS: &str = "metric = \"throughput_bps\"\ntimes = 1e-6";
 
+/// Estimates of 1, 2, 3 and 4 Mbit/s: half do not exceed 2, and three quarters 3; 51 per cent do not exceed 3 either.
 #[test]
-fn an_interval_that_an_answer_gives_itself_is_taken_as_it_is() {
-    let value = value("from = \"law\"\nmetric = \"wait\"\nwhere = { utilisation = 0.5, arrivals = \"uniform\" }\n");
-    assert_eq!((value.ours, value.half_width), (Some(3.0), Some(0.5)));
-}
-
-#[test]
-fn fields_of_flows_and_places_in_lists_can_be_read() {
-    let of_flow = value(
-        "from = \"runs\"\nmetric = \"flows.0.timeouts\"\nwhere = { controller = \"cubic\", \"path.buffer\" = \"5 packets\" }\n",
-    );
-    assert_eq!(of_flow.ours, Some(7.0));
-    let of_list = value("from = \"law\"\nmetric = \"list.1\"\nwhere = { utilisation = 0.5, arrivals = \"uniform\" }\n");
-    assert_eq!(of_list.ours, Some(2.0));
-}
-
-/// Of 1, 2, 3 and 4 Mbit/s half do not exceed 2, and three quarters 3; 51 per cent do not exceed 3 either.
-#[test]
-fn a_quantile_of_the_estimates_of_traced_streams_can_be_read() {
-    for (quantile, mbps) in [("p00", 1.0), ("p50", 2.0), ("p51", 3.0), ("p75", 3.0), ("p100", 4.0)] {
-        let found = value(&format!(
-            "from = \"runs\"\nmetric = \"estimates.{quantile}\"\ntimes = 1e-6\n\
-             where = {{ controller = \"cubic\", \"path.buffer\" = \"5 packets\" }}\n"
-        ));
-        assert_eq!(found.ours, Some(mbps), "{quantile}");
+fn ours_is_what_the_file_asks_for() {
+    let estimates = |part: &str| of_runs("cubic", 5, &format!("metric = \"estimates.{part}\"\ntimes = 1e-6"));
+    let newreno = "{ where = { controller = \"newreno\" } }";
+    let ratio = format!("metric = \"throughput_bps\"\ndivided_by = {newreno}");
+    for (why, reading, ours) in [
+        ("the mean over replications", of_runs("newreno", 5, MBPS), 1.5),
+        ("a field of a flow", of_runs("cubic", 5, "metric = \"flows.0.timeouts\""), 7.0),
+        ("a place in a list", of_law("list.1"), 2.0),
+        // 50 and 15 Mbit/s.
+        ("over the point that agrees in all other keys", of_runs("cubic", 20, &ratio), 50.0 / 15.0),
+        (
+            "less the point that agrees in all other keys",
+            of_runs("cubic", 20, &format!("{MBPS}\nless = {newreno}")),
+            35.0,
+        ),
+        ("the least", estimates("p00"), 1.0),
+        ("the median", estimates("p50"), 2.0),
+        ("a quantile between two", estimates("p51"), 3.0),
+        ("a quantile", estimates("p75"), 3.0),
+        ("the most", estimates("p100"), 4.0),
+    ] {
+        let found = value(&reading).ours.unwrap_or_else(|| panic!("{why}: no value"));
+        assert!((found - ours).abs() < 1e-12, "{why}: {found}, expected {ours}");
     }
     let unknown = "[[claim]]\nwords = \"It is so.\"\nplace = \"here\"\nfrom = \"runs\"\nmetric = \"estimates.p101\"\nat_most = 1\n";
     assert!(refusal(unknown).contains("estimates.pNN"));
 }
 
 #[test]
-fn a_reading_is_divided_by_the_point_that_agrees_in_all_other_keys() {
-    let value = value(
-        "from = \"runs\"\nmetric = \"throughput_bps\"\nwhere = { controller = \"cubic\", \"path.buffer\" = \"20 packets\" }\n\
-         divided_by = { where = { controller = \"newreno\" } }\n",
-    );
-    // 50 over 15 Mbit/s.
-    assert!((value.ours.unwrap() - 50.0 / 15.0).abs() < 1e-12, "{value:?}");
+fn a_value_has_the_interval_of_its_replications_or_of_its_answer() {
+    // 1, 2 and 1.5: deviation 0.5, t(2) = 4.303, so 4.303 * 0.5 / sqrt(3); with 4, 6 and 5 it is twice that.
+    let (newreno, cubic) = (1.24217, 2.48434);
+    let less = format!("{MBPS}\nless = {{ where = {{ controller = \"newreno\" }} }}");
+    for (why, reading, half_width, origin) in [
+        ("three replications", of_runs("newreno", 5, MBPS), newreno, Origin::Simulated),
+        ("a difference", of_runs("cubic", 5, &less), f64::hypot(newreno, cubic), Origin::Simulated),
+        ("a standard error", of_law("queue"), 1.96, Origin::Computed),
+        ("an interval that the answer gives itself", of_law("wait"), 0.5, Origin::Computed),
+    ] {
+        let found = value(&reading);
+        assert!((found.half_width.expect(why) - half_width).abs() < 1e-3 && found.origin == origin, "{why}: {found:?}");
+    }
+    assert_eq!(value(&of_runs("newreno", 5, MBPS)).ratio, Some(0.75));
+}
+
+/// As everywhere (decision 0048).
+#[test]
+fn two_replications_have_no_interval() {
+    let wanted =
+        format!("[[value]]\nwhat = \"It\"\npublished = 2.0\nplace = \"here\"\n{}", of_runs("newreno", 5, MBPS));
+    let two = SIMULATE.replace("replications = 3", "replications = 2");
+    let figure = read(&[HEAD, &two, &wanted].concat(), false).expect("a figure");
+    let value = figure.outcome(&findings(&figure)).values.remove(0);
+    assert_eq!((value.ours, value.half_width), (Some(1.5), None));
 }
 
 #[test]
 fn a_point_without_an_answer_is_a_miss() {
-    let value =
-        value("from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.9, arrivals = \"exponential\" }\n");
+    let value = value(&of_law("queue").replace("0.5", "0.9").replace("uniform", "exponential"));
     assert_eq!((value.ours, value.verdict), (None, Verdict::Unexpected));
-    let figure = outcome("");
-    assert_eq!(figure.sources[1].unanswered, ["unstable"]);
+    assert_eq!(outcome("").sources[1].unanswered, ["unstable"]);
 }
 
 /// The other three points lie within the bound.
@@ -240,49 +241,38 @@ fn a_divisor_of_zero_is_a_miss() {
 }
 
 #[test]
-fn a_reading_is_taken_from_another() {
-    let value = value(
-        "from = \"runs\"\nmetric = \"throughput_bps\"\nwhere = { controller = \"cubic\", \"path.buffer\" = \"5 packets\" }\n\
-         less = { where = { controller = \"newreno\" } }\ntimes = 1e-6\n",
-    );
-    // 5 less 1.5 Mbit/s; deviations 1 and 0.5 over sqrt(3), t(2) = 4.303: 2.48434 and 1.24217.
-    assert_eq!(value.ours, Some(3.5));
-    assert!((value.half_width.unwrap() - 2.48434f64.hypot(1.24217)).abs() < 1e-3, "{value:?}");
-}
-
-#[test]
 fn a_value_is_judged_by_the_rule_alone() {
-    let judged = |more: &str| {
-        let of = "from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.5, arrivals = \"uniform\" }\n";
-        value(&format!("{of}{more}")).verdict
-    };
     // 2.2 and 2.4 of 2.0.
-    assert_eq!(judged("times = 0.44\n"), Verdict::Kept);
-    assert_eq!(judged("times = 0.48\n"), Verdict::Unexpected);
-    assert_eq!(judged("times = 0.48\ndiffers = \"known\"\n"), Verdict::Differs);
-    assert_eq!(judged("times = 0.44\ndiffers = \"known\"\n"), Verdict::Unexpected);
+    for (more, verdict) in [
+        ("times = 0.44\n", Verdict::Kept),
+        ("times = 0.48\n", Verdict::Unexpected),
+        ("times = 0.48\ndiffers = \"known\"\n", Verdict::Differs),
+        ("times = 0.44\ndiffers = \"known\"\n", Verdict::Unexpected),
+    ] {
+        assert_eq!(value(&(of_law("queue") + more)).verdict, verdict, "{more}");
+    }
 }
 
 /// Newreno has 1.5 and 15 Mbit/s, cubic 5 and 50; 2.0 is published, so 0.2 of 15, by another buffer, is no miss of 3.
 #[test]
 fn what_shows_a_difference_is_read_elsewhere_and_must_meet_the_same_bound() {
-    let shown = |by: &str| {
-        let of = "from = \"runs\"\nmetric = \"throughput_bps\"\ntimes = 4e-7\ndiffers = \"the buffer\"\n\
-                  where = { controller = \"newreno\", \"path.buffer\" = \"20 packets\" }\n";
-        value(&format!("{of}shown_by = {by}\n")).shown_by
-    };
-    assert_eq!(shown(r#"{ from = "runs", where = { controller = "cubic", "path.buffer" = "5 packets" } }"#), "runs");
-    assert_eq!(shown(r#"{ from = "runs", where = { "path.buffer" = "5 packets" } }"#), "");
-    assert_eq!(shown(r#""runs""#), "");
+    for (by, shown_by) in [
+        (r#"{ from = "runs", where = { controller = "cubic", "path.buffer" = "5 packets" } }"#, "runs"),
+        (r#"{ from = "runs", where = { "path.buffer" = "5 packets" } }"#, ""),
+        (r#""runs""#, ""),
+    ] {
+        let more = format!("metric = \"throughput_bps\"\ntimes = 4e-7\ndiffers = \"the buffer\"\nshown_by = {by}");
+        assert_eq!(value(&of_runs("newreno", 20, &more)).shown_by, shown_by, "{by}");
+    }
 }
 
 /// Written as 2, a value of 2.4 prints as it; written as 2.0, it does not.
 #[test]
 fn how_many_digits_are_printed_matters() {
-    let of = "[[value]]\nwhat = \"It\"\nplace = \"here\"\nfrom = \"law\"\nmetric = \"queue\"\ntimes = 0.48\n\
-              where = { utilisation = 0.5, arrivals = \"uniform\" }\n";
-    let judged = |published: &str| outcome(&format!("{of}published = {published}\n")).values[0].verdict;
-    assert_eq!((judged("2"), judged("2.0")), (Verdict::Kept, Verdict::Unexpected));
+    for (published, verdict) in [("2", Verdict::Kept), ("2.0", Verdict::Unexpected)] {
+        let head = format!("[[value]]\nwhat = \"It\"\nplace = \"here\"\npublished = {published}\ntimes = 0.48\n");
+        assert_eq!(outcome(&(head + &of_law("queue"))).values[0].verdict, verdict, "{published}");
+    }
 }
 
 #[test]
@@ -348,65 +338,55 @@ fn the_short_form_runs_less_and_leaves_the_rest_unjudged() {
 #[test]
 fn a_mistake_is_named_with_its_line() {
     let line = [HEAD, SIMULATE, COMPUTE].concat().lines().count() + 1;
+    let claim = |more: &str| format!("[[claim]]\nwords = \"W\"\nplace = \"p\"\n{more}\n");
+    let of_law = |more: &str| claim(&format!("from = \"law\"\nmetric = \"queue\"\n{more}"));
+    let value = "[[value]]\nwhat = \"W\"\n";
     for (more, named) in [
-        ("[[value]]\nwhat = \"W\"\n", "missing field"),
-        ("[[valu]]\n", "unknown field `valu`"),
-        ("[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\n", "found no bound"),
+        (value.to_string(), "missing field"),
         (
-            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"lawn\"\nmetric = \"queue\"\nat_least = 1\n",
-            "found \"lawn\", expected one of runs, law",
-        ),
-        (
-            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"runs\"\nmetric = \"throughput\"\nat_least = 1\n",
-            "metric: found \"throughput\"",
-        ),
-        (
-            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.7 }\nat_least = 1\n",
-            "utilisation: found \"0.7\", expected one of 0.5, 0.9",
-        ),
-        (
-            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\nat_least = 1\nshown_by = \"x\"\n",
-            "shown_by, from: found \"x\", expected one of runs, law",
-        ),
-        (
-            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\nat_least = 1\nless = {}\n\
-             shown_by = { from = \"law\", against = \"x\" }\n",
-            "shown_by, from: found \"x\", expected one of runs, law",
-        ),
-        (
-            "[[value]]\nwhat = \"W\"\npublished = 1\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\n",
+            format!("{value}published = 1\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\n"),
             "found 4 points, expected one",
         ),
+        ("[[valu]]\n".to_string(), "unknown field `valu`"),
+        (of_law(""), "found no bound"),
+        (claim("from = \"lawn\"\nmetric = \"queue\"\nat_least = 1"), "found \"lawn\", expected one of runs, law"),
+        (claim("from = \"runs\"\nmetric = \"throughput\"\nat_least = 1"), "metric: found \"throughput\""),
+        (of_law("where = { utilisation = 0.7 }\nat_least = 1"), "utilisation: found \"0.7\", expected one of 0.5, 0.9"),
+        (of_law("at_least = 1\nshown_by = \"x\""), "shown_by, from: found \"x\", expected one of runs, law"),
+        (
+            of_law("at_least = 1\nless = {}\nshown_by = { from = \"law\", against = \"x\" }"),
+            "shown_by, from: found \"x\", expected one of runs, law",
+        ),
     ] {
-        let message = refusal(more);
+        let message = refusal(&more);
         assert!(message.contains(named), "{message}");
         assert!(message.contains(&format!("figure-1.toml:{line}: ")), "{message}");
     }
 }
 
+/// The head's three lines, and an empty one before the source; eight before the rate of a scenario.
 #[test]
-fn a_mistake_in_a_question_is_named_before_anything_is_computed() {
-    // The head's three lines, and an empty one before the source.
-    let refused = |compute: &str| read(&[HEAD, compute].concat(), false).expect_err("it is wrong");
-    let unknown = refused(&COMPUTE.replace("flows = 10", "flows = 10, runs-of = 3"));
-    assert!(
-        unknown.contains("figure-1.toml:5: compute \"law\": runs-of: unknown field `runs-of`, expected"),
-        "{unknown}"
-    );
-    let wrong = refused(&COMPUTE.replace("\"exponential\"", "\"gaussian\""));
-    assert!(wrong.contains("figure-1.toml:5: compute \"law\": arrivals: found \"gaussian\", expected"), "{wrong}");
-    let missing = refused(&COMPUTE.replace("flows = 10", "runs = 10"));
-    assert!(missing.contains("figure-1.toml:5: compute \"law\": missing field `flows`"), "{missing}");
-    let nowhere = refused(&COMPUTE.replace("\"multiplexing\"", "\"multiplex\""));
-    assert!(nowhere.contains("theory: found \"multiplex\", expected burstiness, multiplexing"), "{nowhere}");
-}
-
-#[test]
-fn a_mistake_in_an_inline_scenario_has_the_line_of_the_figure() {
-    let wrong = SIMULATE.replace("rate = \"10 Mbit/s\"", "rate = 10");
-    let message = read(&[HEAD, &wrong].concat(), false).expect_err("it is wrong");
-    // The line after the head's three and the eight before it.
-    assert!(message.contains("figure-1.toml:12: path.rate: found 10, a bare number"), "{message}");
+fn a_mistake_in_a_question_or_a_scenario_is_named_before_anything_runs() {
+    for (source, right, wrong, named) in [
+        (
+            COMPUTE,
+            "flows = 10",
+            "flows = 10, runs-of = 3",
+            "5: compute \"law\": runs-of: unknown field `runs-of`, expected",
+        ),
+        (COMPUTE, "\"exponential\"", "\"gaussian\"", "5: compute \"law\": arrivals: found \"gaussian\", expected"),
+        (COMPUTE, "flows = 10", "runs = 10", "5: compute \"law\": missing field `flows`"),
+        (
+            COMPUTE,
+            "\"multiplexing\"",
+            "\"multiplex\"",
+            "5: compute \"law\": theory: found \"multiplex\", expected burstiness, multiplexing",
+        ),
+        (SIMULATE, "rate = \"10 Mbit/s\"", "rate = 10", "12: path.rate: found 10, a bare number"),
+    ] {
+        let message = read(&[HEAD, &source.replace(right, wrong)].concat(), false).expect_err("it is wrong");
+        assert!(message.contains(&format!("figure-1.toml:{named}")), "{message}");
+    }
 }
 
 #[test]

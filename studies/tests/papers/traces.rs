@@ -1,16 +1,24 @@
 //! Figures that replay a recording can be reproduced from any folder.
 
-use studies::papers::Library;
+use studies::papers::{Library, Paper};
 
-/// Cargo starts tests in the folder of their crate, where there is no folder `papers`.
-#[test]
-fn a_recording_that_a_figure_replays_is_compiled_in() {
+/// A paper, and the folder where it wrote what it replays.
+fn with_traces(name: &str) -> (Paper, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
-    let library = Library::embedded().expect("papers");
-    let (paper, _) = library.find("rapid-2017").expect("a paper");
+    let (paper, _) = Library::embedded().expect("papers").find(name).expect("a paper");
+    (paper.with_traces(folder.path()).expect("a folder to write to"), folder)
+}
+
+/// Cargo starts tests in the folder of their crate, where there is no folder `papers`. The scenario of table 8.7 is in a file
+/// of its own, whose path goes up from its folder.
+#[test]
+fn a_recording_that_figures_replay_is_compiled_in() {
+    let (paper, _) = Library::embedded().expect("papers").find("rapid-2017").expect("a paper");
     assert!(paper.figure("table-8.4", true).is_err(), "the recording was found without being put anywhere");
-    let paper = paper.with_traces(folder.path()).expect("a folder to write to");
-    paper.figure("table-8.4", true).expect("a figure");
+    let (paper, folder) = with_traces("rapid-2017");
+    for figure in ["table-8.4", "table-8.7"] {
+        paper.figure(figure, true).unwrap_or_else(|error| panic!("{error}"));
+    }
     let traces = std::fs::read_dir(folder.path().join("scenarios/traces")).expect("a folder");
     let names: Vec<_> = traces.map(|entry| entry.expect("a file").file_name()).collect();
     assert_eq!(names, ["web-namespaces.pcap"]);
@@ -18,19 +26,6 @@ fn a_recording_that_a_figure_replays_is_compiled_in() {
 
 #[test]
 fn a_paper_that_replays_nothing_writes_nothing() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let library = Library::embedded().expect("papers");
-    let (paper, _) = library.find("multiplexing-2007").expect("a paper");
-    paper.with_traces(folder.path()).expect("a paper");
+    let (_, folder) = with_traces("multiplexing-2007");
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
-}
-
-/// Its path goes up from the scenario's own folder.
-#[test]
-fn a_scenario_that_figures_name_finds_its_recording_too() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let library = Library::embedded().expect("papers");
-    let (paper, _) = library.find("rapid-2017").expect("a paper");
-    let paper = paper.with_traces(folder.path()).expect("a folder to write to");
-    paper.figure("table-8.7", true).expect("a figure");
 }

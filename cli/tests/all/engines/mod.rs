@@ -1,6 +1,6 @@
 //! Sweeps of 200 points by engines that others wrote, started here. A test whose engine is not there says so and passes.
 
-use super::{done, folder, path, same};
+use crate::support::{Place, Said, assert_same, search_path};
 use std::fs;
 use std::net::TcpListener;
 use std::path::Path;
@@ -78,37 +78,36 @@ fn slurm_makes_two_hundred_points() {
         println!("skipped: {}", if root { "no SLURM (Debian package slurm-wlm)" } else { "SLURM needs root" });
         return;
     }
-    let folder = folder(&two_hundred());
-    let cluster = folder.path().join("cluster");
+    let place = Place::with(&two_hundred());
+    let cluster = place.at("cluster");
     let _daemons = slurm(&cluster).expect("SLURM starts");
-    let submit = |words: &str| {
-        let mut command = super::packetscale(folder.path(), words);
-        command
-            .args(["--out", "my out"])
-            .env("SLURM_CONF", cluster.join("slurm.conf"))
-            .output()
-            .expect("the command starts")
-    };
+    // A space in its name: sbatch reads the script by its own rules.
+    let mut submit = place.command("sweep submit slurm small.toml --shards 7 --out 'my out'");
+    submit.env("SLURM_CONF", cluster.join("slurm.conf"));
     let began = Instant::now();
     // The controller answers after some seconds.
     let submitted = loop {
-        let output = submit("submit slurm sweep.toml --shards 7");
-        if output.status.success() || began.elapsed() > PATIENCE {
-            break output;
+        let said = Said::of(&mut submit);
+        if said.code == Some(0) || began.elapsed() > PATIENCE {
+            break said;
         }
         std::thread::sleep(Duration::from_millis(500));
     };
-    assert!(submitted.status.success(), "{}", String::from_utf8_lossy(&submitted.stderr));
-    // A space in its name: sbatch reads the script by its own rules.
-    let out = folder.path().join("my out");
+    assert_eq!(submitted.code, Some(0), "{}", submitted.err);
+    let out = place.at("my out");
     while !out.join("report.html").exists() {
         let log = || fs::read_to_string(out.join("logs/merge.log")).unwrap_or_default();
         assert!(began.elapsed() < PATIENCE, "not merged: {}", log());
         std::thread::sleep(Duration::from_millis(200));
     }
-    println!("200 points by SLURM, its start included: {:.1} s", began.elapsed().as_secs_f64());
-    done(folder.path(), "run sweep.toml --out one");
-    same(&folder.path().join("one"), &out);
+    assert_as_one(&place, "my out", "SLURM", began);
+}
+
+/// The results are those of one command.
+fn assert_as_one(place: &Place, out: &str, engine: &str, began: Instant) {
+    println!("200 points by {engine}, its start included: {:.1} s", began.elapsed().as_secs_f64());
+    place.done("run small.toml --out one");
+    assert_same(&place.at("one"), &place.at(out));
 }
 
 /// HyperQueue in one box: a server and a worker, which `hq` finds by a folder.
@@ -118,8 +117,8 @@ fn hq_makes_two_hundred_points() {
         println!("skipped: no hq (HyperQueue's own program, not on PyPI)");
         return;
     }
-    let folder = folder(&two_hundred());
-    let cluster = folder.path().join("cluster");
+    let place = Place::with(&two_hundred());
+    let cluster = place.at("cluster");
     let hq = |words: &str| {
         let mut hq = Command::new("hq");
         hq.args(words.split(' ')).env("HQ_SERVER_DIR", &cluster);
@@ -133,14 +132,12 @@ fn hq_makes_two_hundred_points() {
         std::thread::sleep(Duration::from_millis(100));
     }
     let _worker = Daemon::start(&mut hq("worker start --cpus 2")).expect("a worker starts");
-    let mut submit = super::packetscale(folder.path(), "submit hyperqueue sweep.toml --shards 7 --out out");
-    let submitted = submit.env("HQ_SERVER_DIR", &cluster).output().expect("the command starts");
-    assert!(submitted.status.success(), "{}", String::from_utf8_lossy(&submitted.stderr));
-    assert!(answers("job wait all"), "a task failed: {}", logged(&folder.path().join("out/logs")));
-    done(folder.path(), "merge out");
-    println!("200 points by hq submit, its start included: {:.1} s", began.elapsed().as_secs_f64());
-    done(folder.path(), "run sweep.toml --out one");
-    same(&folder.path().join("one"), &folder.path().join("out"));
+    let mut submit = place.command("sweep submit hyperqueue small.toml --shards 7 --out out");
+    let submitted = Said::of(submit.env("HQ_SERVER_DIR", &cluster));
+    assert_eq!(submitted.code, Some(0), "{}", submitted.err);
+    assert!(answers("job wait all"), "a task failed: {}", logged(&place.at("out/logs")));
+    place.done("sweep merge out");
+    assert_as_one(&place, "out", "hq submit", began);
 }
 
 /// What tasks had to say.
@@ -157,16 +154,13 @@ fn by_script(module: &str, script: &str) {
         println!("skipped: {python} has no {module} (PyPI); PACKETSCALE_PYTHON names another Python");
         return;
     }
-    let folder = folder(&two_hundred());
+    let place = Place::with(&two_hundred());
     let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/sweeps").join(script);
     let (began, mut command) = (Instant::now(), Command::new(python));
-    let words = ["sweep.toml", "7", "out"];
-    let output = command.arg(script).args(words).current_dir(folder.path()).env("PATH", path()).output();
-    let output = output.expect("Python starts");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    println!("200 points by {module}, its start included: {:.1} s", began.elapsed().as_secs_f64());
-    done(folder.path(), "run sweep.toml --out one");
-    same(&folder.path().join("one"), &folder.path().join("out"));
+    command.arg(script).args(["small.toml", "7", "out"]).current_dir(place.path()).env("PATH", search_path());
+    let said = Said::of(&mut command);
+    assert_eq!(said.code, Some(0), "{}", said.err);
+    assert_as_one(&place, "out", module, began);
 }
 
 #[test]

@@ -2,37 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
-use std::time::{Duration, Instant};
-
-pub fn packetscale(folder: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
-    command.args(arguments).current_dir(folder).output().expect("the command starts")
-}
-
-/// Starts the command, presses Ctrl-C as soon as this file is there, and returns what the command said.
-pub fn interrupted(folder: &Path, arguments: &[&str], file: &Path, signal: &str) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
-    command.args(arguments).current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped());
-    let child = command.spawn().expect("the command starts");
-    // Not a limit on speed: it ends a test that would wait for ever.
-    let deadline = Instant::now() + Duration::from_secs(600);
-    while !file.exists() {
-        assert!(Instant::now() < deadline, "{} never came", file.display());
-        std::thread::sleep(Duration::from_millis(1));
-    }
-    let sent = Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status().expect("sh starts");
-    assert!(sent.success());
-    child.wait_with_output().expect("the command ends")
-}
-
-/// Runs a command as a reader types it.
-pub fn shell(folder: &Path, command: &str) -> Output {
-    let here = Path::new(env!("CARGO_BIN_EXE_packetscale")).parent().expect("its folder").display();
-    let path = format!("{here}:{}", std::env::var("PATH").unwrap_or_default());
-    let mut shell = Command::new("sh");
-    shell.args(["-c", command]).current_dir(folder).env("PATH", path).output().expect("a shell")
-}
+use std::process::{Command, Stdio};
 
 /// Whether a program is installed. Its absence fails the test where `CI=true` promises it, and skips it elsewhere.
 pub fn there(program: &str, asked: &str) -> bool {

@@ -1,48 +1,19 @@
 //! What the tables say.
 
-use std::path::Path;
+use crate::support::Place;
+use std::collections::BTreeMap;
 
-/// A row of `flows.csv`.
-pub struct Flow {
-    pub start_s: f64,
-    pub throughput_bps: f64,
-    pub rtt_mean_s: f64,
-    pub sent_packets: f64,
-    pub retransmitted_packets: f64,
-    pub timeouts: f64,
-    pub recoveries: f64,
+/// The numbers of each row of a table of `out`, by their columns.
+pub fn table(place: &Place, name: &str) -> Vec<BTreeMap<String, f64>> {
+    let mut reader = csv::Reader::from_path(place.at("out").join(name)).expect("a table");
+    let head = reader.headers().expect("a header").clone();
+    let row = |row: csv::StringRecord| {
+        let cells = head.iter().zip(row.iter());
+        cells.filter_map(|(column, cell)| Some((column.to_string(), cell.parse().ok()?))).collect()
+    };
+    reader.records().map(|record| row(record.expect("a row"))).collect()
 }
 
-impl Flow {
-    /// How long it was active in a run of this length without a warm-up.
-    pub fn active_s(&self, duration_s: f64) -> f64 {
-        duration_s - self.start_s
-    }
-}
-
-/// A table as rows of named cells.
-pub fn table(file: &Path) -> Vec<csv::StringRecord> {
-    let mut reader = csv::ReaderBuilder::new().has_headers(false).from_path(file).expect("a table");
-    reader.records().map(|row| row.expect("a row")).collect()
-}
-
-/// The rows of `flows.csv`.
-pub fn flows(file: &Path) -> Vec<Flow> {
-    let rows = table(file);
-    let (header, rows) = rows.split_first().expect("a header");
-    let at = |name: &str| header.iter().position(|column| column == name).expect("the column");
-    rows.iter()
-        .map(|row| {
-            let number = |name: &str| row[at(name)].parse().expect("a number");
-            Flow {
-                start_s: number("start_s"),
-                throughput_bps: number("throughput_bps"),
-                rtt_mean_s: number("rtt_mean_s"),
-                sent_packets: number("sent_packets"),
-                retransmitted_packets: number("retransmitted_packets"),
-                timeouts: number("timeouts"),
-                recoveries: number("recoveries"),
-            }
-        })
-        .collect()
+pub fn flows(place: &Place) -> Vec<BTreeMap<String, f64>> {
+    table(place, "flows.csv")
 }
