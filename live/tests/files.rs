@@ -1,19 +1,22 @@
 //! Files over a link that is computed, into a real directory: bytes intact, resumed, refused. The clock is the link's.
 
 mod link;
+mod shared;
 
 use link::{HEADERS, Link, Shape};
 use live::send::{Parcel, Supplied, Supply, begin, flow};
 use live::serve::{Limits, Server};
 use live::store::Directory;
 use live::transfer::{Ends, drive};
-use live::wire::{Body, Grant, Keys, segment_overhead};
+use live::wire::{Begun, Body, Grant, HASH, Keys, segment_overhead};
 use packetscale_models::congestion::{Setup, find};
 use packetscale_models::settings::Settings;
 use packetscale_models::units::{Bytes, Rate, Span, Time};
+use shared::called;
 use std::fs;
 use std::io;
 use std::path::Path;
+use tempfile::TempDir;
 
 const PACKET: Bytes = Bytes::new(1500);
 const RTT: Span = Span::from_millis(20);
@@ -25,16 +28,31 @@ const WISH: Grant = Grant { size: 1472, rate_bps: 1_000_000_000, bytes: 1 << 40,
 const PATIENCE: Span = Span::from_secs(4);
 
 fn keys() -> Keys {
-    Keys::parse(&format!("7 {}", "a5".repeat(16))).expect("a key")
+    shared::keys("a5")
+}
+
+fn server() -> Server {
+    called(Limits { grant: WISH, ..Limits::DEFAULT }, keys())
 }
 
 /// A link to a server that has just started and keeps files in this folder.
 fn started(folder: &Path, force: bool) -> Link {
-    let limits = Limits { grant: WISH, ..Limits::DEFAULT };
-    let now = live::serve::Now { ms: 0, wall_ms: 1_790_000_000_000, steps: 0 };
     let store = Directory::new(folder, force, |_| {}).expect("a directory");
-    let server = Server::new(limits, keys(), now, || [7; 32]).keeping(Box::new(store));
-    Link::to(SHAPE, server, keys())
+    Link::to(SHAPE, server().keeping(Box::new(store)), keys())
+}
+
+/// The same with a folder of its own, a session, and the flow 3, whose file is `file`.
+fn begun() -> (TempDir, Link, Begun) {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut link = started(folder.path(), false);
+    link.open(WISH);
+    let begun = link.begin(3, begin("file", SIZE, false)).expect("begun");
+    (folder, link, begun)
+}
+
+/// The hash of so many times this byte.
+fn hash(byte: u8, times: usize) -> [u8; HASH] {
+    *blake3::hash(&vec![byte; times]).as_bytes()
 }
 
 fn data(bytes: usize) -> Vec<u8> {
@@ -110,7 +128,7 @@ fn kept(folder: &Path, name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn every_byte_arrives_through_losses_whatever_the_length() {
+fn files_of_any_length_arrive_intact_through_losses() {
     let folder = tempfile::tempdir().expect("a folder");
     for (number, length) in [0, 1, SIZE - 1, SIZE, SIZE + 1, 3_000_000].into_iter().enumerate() {
         let (data, name) = (data(length), format!("file{number}"));
@@ -123,7 +141,7 @@ fn every_byte_arrives_through_losses_whatever_the_length() {
 }
 
 #[test]
-fn a_transfer_goes_on_where_a_server_was_killed() {
+fn transfer_goes_on_where_a_server_was_killed() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = data(4_000_000);
     let mut before = 0;
@@ -143,7 +161,7 @@ fn a_transfer_goes_on_where_a_server_was_killed() {
 }
 
 #[test]
-fn what_is_there_of_another_file_is_not_continued() {
+fn part_of_another_file_is_not_continued() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut other = data(200_000);
     other[5] ^= 1;
@@ -155,7 +173,7 @@ fn what_is_there_of_another_file_is_not_continued() {
 }
 
 #[test]
-fn what_is_there_is_not_overwritten_unless_by_force() {
+fn existing_file_is_not_overwritten_unless_by_force() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("file"), b"old").expect("written");
     let (_, outcome) = sent(&mut started(folder.path(), false), "../file", &data(10), "cubic");
@@ -166,46 +184,34 @@ fn what_is_there_is_not_overwritten_unless_by_force() {
 }
 
 #[test]
-fn a_server_that_takes_no_files_says_so() {
-    let now = live::serve::Now { ms: 0, wall_ms: 1_790_000_000_000, steps: 0 };
-    let limits = Limits { grant: WISH, ..Limits::DEFAULT };
-    let mut link = Link::to(SHAPE, Server::new(limits, keys(), now, || [7; 32]), keys());
-    let (_, outcome) = sent(&mut link, "file", &data(10), "cubic");
+fn server_that_takes_no_files_refuses_them() {
+    let (_, outcome) = sent(&mut Link::to(SHAPE, server(), keys()), "file", &data(10), "cubic");
     assert!(matches!(&outcome, Outcome::Refused(text) if text.contains("takes no files")), "{outcome:?}");
 }
 
 #[test]
-fn what_arrived_and_was_not_sent_makes_no_file() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut link = started(folder.path(), false);
-    link.open(WISH);
-    link.begin(3, begin("file", SIZE, false)).expect("begun");
+fn data_with_another_hash_makes_no_file() {
+    let (folder, mut link, _) = begun();
     link.inject(3, 0, &[7; 100]);
-    let hash = *blake3::hash(&[8; 100]).as_bytes();
-    let Body::Refuse { text, .. } = link.finish(3, 100, hash) else { panic!() };
+    let Body::Refuse { text, .. } = link.finish(3, 100, hash(8, 100)) else { panic!() };
     assert!(text.contains("not what was sent"), "{text}");
     assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 0);
 }
 
 /// Whoever knows a session's number and address, and not its key, spoils nothing.
 #[test]
-fn a_segment_that_somebody_else_has_sent_is_dropped() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut link = started(folder.path(), false);
-    link.open(WISH);
-    link.begin(3, begin("file", SIZE, false)).expect("begun");
-    let other = Keys::parse(&format!("7 {}", "5a".repeat(16))).expect("a key");
-    for forger in [Keys::default(), other] {
+fn segment_without_the_key_is_dropped() {
+    let (_folder, mut link, _) = begun();
+    for forger in [Keys::default(), shared::keys("5a")] {
         assert_eq!(link.forge(3, 0, &[8; SIZE], &forger), None);
     }
     link.inject(3, 0, &[7; 100]);
-    let hash = *blake3::hash(&[7; 100]).as_bytes();
-    assert_eq!(link.finish(3, 100, hash), Body::Finished);
+    assert_eq!(link.finish(3, 100, hash(7, 100)), Body::Finished);
 }
 
 /// Two at once, then one in a second: each may make the receiver read a large file.
 #[test]
-fn a_session_that_wishes_for_one_file_after_the_other_is_not_heard() {
+fn wishes_for_files_of_a_session_are_limited_in_rate() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut link = started(folder.path(), false);
     link.open(WISH);
@@ -221,57 +227,43 @@ fn a_session_that_wishes_for_one_file_after_the_other_is_not_heard() {
 
 /// Each segment beside a hole of its own.
 #[test]
-fn a_receiver_keeps_a_list_of_so_many_holes() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut link = started(folder.path(), false);
-    link.open(WISH);
-    let begun = link.begin(3, begin("file", SIZE, false)).expect("begun");
+fn receiver_keeps_a_limited_list_of_holes() {
+    let (_folder, mut link, begun) = begun();
     let odd = (1..u64::from(begun.window)).step_by(2);
     let taken = odd.filter(|sequence| link.inject(3, *sequence, &[7; SIZE]).is_some()).count();
     assert_eq!(taken, 1024);
-    // What fills a hole is taken, and makes room.
+    // What fills a hole is taken, and another may come.
     assert!(link.inject(3, 2, &[7; SIZE]).is_some());
     assert!(link.inject(3, 2 * 1024 + 1, &[7; SIZE]).is_some());
     assert_eq!(link.inject(3, 2 * 1024 + 3, &[7; SIZE]), None);
 }
 
 #[test]
-fn a_flow_that_began_is_not_ended_by_an_old_wish_for_another() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut link = started(folder.path(), false);
-    link.open(WISH);
-    link.begin(3, begin("file", SIZE, false)).expect("begun");
+fn old_wish_does_not_end_a_later_flow() {
+    let (_folder, mut link, _) = begun();
     link.begin(4, begin("file", SIZE, true)).expect("begun anew");
     link.inject(4, 0, &[7; 100]);
     assert_eq!(link.try_ask(3, Body::Begin(begin("file", SIZE, false))), None);
-    let hash = *blake3::hash(&[7; 100]).as_bytes();
-    assert_eq!(link.finish(4, 100, hash), Body::Finished);
+    assert_eq!(link.finish(4, 100, hash(7, 100)), Body::Finished);
 }
 
 /// The first refusal may be lost.
 #[test]
-fn a_flow_that_has_failed_is_refused_as_often_as_it_is_sent_to() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let mut link = started(folder.path(), false);
-    link.open(WISH);
-    link.begin(3, begin("file", SIZE, false)).expect("begun");
-    for _ in 0..3 {
-        let Body::Refuse { text, .. } = link.finish(3, 1, [0; 32]) else { panic!() };
-        assert!(text.contains("not what was sent"), "{text}");
-        let answer = link.inject(3, 0, &[7; 100]);
-        assert!(matches!(&answer, Some(Body::Refuse { text, .. }) if text.contains("not what was sent")), "{answer:?}");
+fn failed_flow_is_refused_as_often_as_it_is_sent_to() {
+    let (_folder, mut link, _) = begun();
+    for round in 0..3 {
+        for answer in [Some(link.finish(3, 1, [0; 32])), link.inject(3, 0, &[7; 100])] {
+            let refused = matches!(&answer, Some(Body::Refuse { text, .. }) if text.contains("not what was sent"));
+            assert!(refused, "{round}: {answer:?}");
+        }
     }
 }
 
 #[test]
 fn segments_that_do_not_fit_are_dropped() {
+    let (_folder, mut link, _) = begun();
     for (sequence, length) in [(0, 0), (0, SIZE + 1), (1 << 40, SIZE), (u64::MAX, SIZE)] {
-        let folder = tempfile::tempdir().expect("a folder");
-        let mut link = started(folder.path(), false);
-        link.open(WISH);
-        link.begin(3, begin("file", SIZE, false)).expect("begun");
-        let answer = link.inject(3, sequence, &vec![7; length]);
-        assert_eq!(answer, None, "{sequence} {length}");
+        assert_eq!(link.inject(3, sequence, &vec![7; length]), None, "{sequence} {length}");
         assert!(matches!(link.ask(4, Body::Ping), Body::Pong), "{sequence} {length}");
     }
 }

@@ -1,34 +1,21 @@
 //! A client and a server over the loopback device: that what one says the other understands. What is free there is of no
 //! interest, and this machine's real time is not judged.
 
+mod shared;
+
 use live::pace::Gaps;
 use live::probe::{Client, ProbeError, Question, probe};
-use live::serve::{Counters, Limits, ServeError, Serving, serve};
+use live::serve::{Counters, Limits, ServeError, serve};
 use live::socket::Mark;
 use live::wire::{Grant, Keys, Ordered, Source};
+use shared::{LOCAL, WISH, keys, serving, session, stream};
 use std::net::SocketAddr;
-use std::sync::mpsc::{self, Receiver};
 
-const WISH: Grant = Grant { size: 1472, rate_bps: 100_000_000, bytes: 1_000_000, duration_ms: 60_000 };
-const STREAM: Ordered =
-    Ordered { first: 0, count: 64, lowest_bps: 40_000_000, highest_bps: 60_000_000, levels: 4, size: 1472 };
-
-fn server(address: &str, keys: Keys) -> (Serving, Receiver<Counters>) {
-    let (tell, told) = mpsc::channel();
-    let address: SocketAddr = address.parse().expect("an address");
-    let serving = serve(address, Limits::DEFAULT, keys, false, move |counters| {
-        let _ = tell.send(*counters);
-    });
-    (serving.expect("a server"), told)
-}
-
-fn keys(byte: &str) -> Keys {
-    Keys::parse(&format!("7 {}", byte.repeat(16))).expect("a key")
-}
+const STREAM: Ordered = stream(64, 1472);
 
 /// Streams in both directions, with their times; the last counters.
 fn exchanged(address: &str, keys: &Keys) -> Counters {
-    let (serving, told) = server(address, keys.clone());
+    let (serving, told) = serving(address, Limits::DEFAULT, keys.clone());
     let mut client = Client::open(serving.address, keys.clone(), WISH).expect("a session");
     assert_eq!(client.grant, WISH);
     client.base_rtt_ns().expect("pongs");
@@ -36,8 +23,9 @@ fn exchanged(address: &str, keys: &Keys) -> Counters {
     let reverse = client.reverse(STREAM).expect("a stream back");
     for (seen, first) in [(forward, 0), (reverse, 64)] {
         let numbers: Vec<u64> = (first..first + 64).collect();
-        assert_eq!(seen.left.iter().map(|stamp| stamp.sequence).collect::<Vec<_>>(), numbers);
-        assert_eq!(seen.came.iter().map(|stamp| stamp.sequence).collect::<Vec<_>>(), numbers);
+        for stamps in [&seen.left, &seen.came] {
+            assert_eq!(stamps.iter().map(|stamp| stamp.sequence).collect::<Vec<_>>(), numbers);
+        }
         assert_eq!(seen.sources, (Source::Kernel, Source::Kernel));
         // Both times are of one kernel here: nothing arrives before it leaves.
         assert!(seen.left.iter().zip(&seen.came).all(|(left, came)| left.ns <= came.ns));
@@ -49,7 +37,7 @@ fn exchanged(address: &str, keys: &Keys) -> Counters {
 
 #[test]
 fn streams_go_there_and_back_with_the_kernels_times() {
-    for address in ["127.0.0.1:0", "[::1]:0"] {
+    for address in [LOCAL, "[::1]:0"] {
         let counters = exchanged(address, &Keys::default());
         assert_eq!((counters.begun, counters.sessions, counters.dropped), (1, 0, 0), "{address}: {counters:?}");
         assert_eq!((counters.received_bytes, counters.sent_bytes), (64 * 1472, 64 * 1472));
@@ -58,11 +46,9 @@ fn streams_go_there_and_back_with_the_kernels_times() {
 
 /// The kernel keeps the times of 277 packets by default until they are read.
 #[test]
-fn the_times_of_a_long_stream_are_all_told() {
-    let long = Ordered { count: 600, ..STREAM };
-    let (serving, _told) = server("127.0.0.1:0", Keys::default());
-    let mut client =
-        Client::open(serving.address, Keys::default(), Grant { bytes: 2_000_000, ..WISH }).expect("it opens");
+fn times_of_a_long_stream_are_all_reported() {
+    let (serving, _told, mut client) = session(LOCAL, Grant { bytes: 2_000_000, ..WISH });
+    let long = stream(600, 1472);
     for seen in [client.forward(long).expect("a stream there"), client.reverse(long).expect("a stream back")] {
         assert_eq!(seen.left.len(), 600);
     }
@@ -70,9 +56,8 @@ fn the_times_of_a_long_stream_are_all_told() {
 }
 
 #[test]
-fn marks_of_a_stream_are_told() {
-    let (serving, _told) = server("127.0.0.1:0", Keys::default());
-    let mut client = Client::open(serving.address, Keys::default(), WISH).expect("a session");
+fn marks_of_a_stream_are_counted() {
+    let (serving, _told, mut client) = session(LOCAL, WISH);
     for (mark, expected) in [(Mark::Ect1, (0, 64)), (Mark::Ce, (64, 64)), (Mark::Ect0, (64, 64))] {
         client.mark = mark;
         client.forward(STREAM).expect("a stream");
@@ -83,9 +68,9 @@ fn marks_of_a_stream_are_told() {
 }
 
 #[test]
-fn with_a_key_only_who_has_it_is_answered() {
-    assert_eq!(exchanged("127.0.0.1:0", &keys("a5")).begun, 1);
-    let (serving, told) = server("127.0.0.1:0", keys("a5"));
+fn server_with_a_key_answers_only_clients_that_have_it() {
+    assert_eq!(exchanged(LOCAL, &keys("a5")).begun, 1);
+    let (serving, told) = serving(LOCAL, Limits::DEFAULT, keys("a5"));
     for other in [keys("5a"), Keys::default()] {
         let refused = Client::open(serving.address, other, WISH);
         assert!(matches!(refused, Err(ProbeError::NoAnswer(_))), "{:?}", refused.err());
@@ -107,8 +92,8 @@ fn strangers_are_let_in_only_when_the_operator_says_so() {
 }
 
 #[test]
-fn a_probe_that_is_stopped_tells_the_server() {
-    let (serving, told) = server("127.0.0.1:0", Keys::default());
+fn stopped_probe_closes_its_session() {
+    let (serving, told) = serving(LOCAL, Limits::DEFAULT, Keys::default());
     let question = Question {
         server: serving.address,
         keys: Keys::default(),
@@ -128,9 +113,8 @@ fn a_probe_that_is_stopped_tells_the_server() {
 }
 
 #[test]
-fn a_server_that_ends_tells_its_clients() {
-    let (serving, _told) = server("127.0.0.1:0", Keys::default());
-    let mut client = Client::open(serving.address, Keys::default(), WISH).expect("a session");
+fn server_that_ends_tells_its_clients() {
+    let (serving, _told, mut client) = session(LOCAL, WISH);
     serving.end();
     let ended = client.base_rtt_ns();
     assert!(matches!(ended, Err(ProbeError::Ended("the server ends"))), "{ended:?}");

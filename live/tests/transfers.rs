@@ -5,7 +5,7 @@ mod link;
 use link::{HEADERS, Link, Measured, Shape};
 use live::serve::Limits;
 use live::transfer::{Driven, Ends, Outgoing, drive};
-use live::wire::{Begin, Body, Came, Grant, Keys, Packet, Purpose, SEGMENT_HEAD};
+use live::wire::{Acknowledgment, Begin, Body, Came, Grant, Keys, Packet, Purpose, SEGMENT_HEAD};
 use packetscale_models::congestion::{AnyController, Setup, find};
 use packetscale_models::settings::Settings;
 use packetscale_models::transport::{SenderParams, Transfer};
@@ -40,8 +40,8 @@ fn params() -> SenderParams {
     }
 }
 
-fn outgoing(name: &str, seed: u64) -> Outgoing {
-    Outgoing::new(params(), controller(name, seed), Time::ZERO, true, true)
+fn outgoing(params: SenderParams, controller: AnyController) -> Outgoing {
+    Outgoing::new(params, controller, Time::ZERO, true, true)
 }
 
 fn measure(delayed_ack: u16) -> Begin {
@@ -57,16 +57,31 @@ fn measure(delayed_ack: u16) -> Begin {
 
 /// Flows with these controllers for so many seconds.
 fn run(link: &mut Link, names: &[&str], delayed_ack: u16, seconds: u64) -> (Measured, Result<Driven, Ends>) {
+    let flows = names.iter().zip(3..).map(|(name, seed)| outgoing(params(), controller(name, seed)));
+    carry(link, flows.collect(), delayed_ack, seconds)
+}
+
+fn carry(link: &mut Link, flows: Vec<Outgoing>, delayed_ack: u16, seconds: u64) -> (Measured, Result<Driven, Ends>) {
     let grant = link.open(WISH);
-    let flows = names.iter().zip(3..).map(|(name, number)| {
+    for number in (3..).take(flows.len()) {
         link.begin(number, measure(delayed_ack)).expect("begun");
-        (number, outgoing(name, u64::from(number)))
-    });
-    let mut flows = Measured { flows: flows.collect(), until: Time::ZERO + Span::from_secs(seconds) };
+    }
+    let mut flows = Measured { flows: (3..).zip(flows).collect(), until: Time::ZERO + Span::from_secs(seconds) };
     let keys = Keys::default();
     let session = link.session(&keys, grant, PATIENCE);
     let driven = drive(link, session, &mut flows);
     (flows, driven)
+}
+
+/// A link to a server that changes its acknowledgments.
+fn lying(shape: Shape, mut lie: impl FnMut(&mut Acknowledgment) + 'static) -> Link {
+    let mut link = Link::new(shape, limits());
+    link.lie = Some(Box::new(move |packet: &mut Packet| {
+        if let Body::Ack(ack) = &mut packet.body {
+            lie(ack);
+        }
+    }));
+    link
 }
 
 /// Mbit/s of packets that arrived in the last half of so many seconds.
@@ -94,17 +109,11 @@ fn every_controller_fills_a_link() {
 fn little_is_wasted_on_a_path_that_is_shorter_than_a_packets_own_time() {
     let short = Shape { rtt: Span::from_micros(12), ..SHAPE };
     for name in ["rapid", "cubic"] {
-        let mut link = Link::new(short, limits());
-        let grant = link.open(WISH);
-        link.begin(3, measure(2)).expect("begun");
         let setup = Setup { now: Time::ZERO, packet: PACKET, handshake_rtt: short.rtt, initial_window: 10, seed: 1 };
         let controller = live::send::controller(name, &setup).expect("registered");
-        let params = SenderParams { handshake_rtt: short.rtt, ..params() };
-        let outgoing = Outgoing::new(params, controller, Time::ZERO, true, true);
-        let mut flows = Measured { flows: vec![(3, outgoing)], until: Time::ZERO + Span::from_secs(10) };
-        let keys = Keys::default();
-        let session = link.session(&keys, grant, PATIENCE);
-        drive(&mut link, session, &mut flows).expect("driven");
+        let flow = outgoing(SenderParams { handshake_rtt: short.rtt, ..params() }, controller);
+        let (mut flows, driven) = carry(&mut Link::new(short, limits()), vec![flow], 2, 10);
+        driven.expect("driven");
         let outgoing = &mut flows.flows[0].1;
         let counters = *outgoing.sender().counters();
         let got = mbps(outgoing, 10);
@@ -127,7 +136,7 @@ fn flows_of_one_session_share_the_link() {
 /// One acknowledgment for 32 segments, four times as many as the transport's own has arrivals for: Rapid reads its streams
 /// all the same.
 #[test]
-fn thinned_acknowledgments_tell_the_arrival_of_every_packet() {
+fn thinned_acknowledgments_report_every_arrival() {
     let mut link = Link::new(SHAPE, limits());
     let (mut flows, driven) = run(&mut link, &["rapid"], 32, 10);
     driven.expect("driven");
@@ -145,13 +154,8 @@ fn thinned_acknowledgments_tell_the_arrival_of_every_packet() {
 #[test]
 fn acknowledgments_of_256_segments_fit_into_a_packet() {
     let fast = Shape { rate: Rate::from_mbps(200), buffer: 400, ..SHAPE };
-    let mut link = Link::new(fast, limits());
     let (told, most) = mpsc::channel();
-    link.lie = Some(Box::new(move |packet: &mut Packet| {
-        if let Body::Ack(ack) = &packet.body {
-            told.send(ack.came.len()).expect("heard");
-        }
-    }));
+    let mut link = lying(fast, move |ack| told.send(ack.came.len()).expect("heard"));
     let (flows, driven) = run(&mut link, &["cubic"], 256, 10);
     driven.expect("driven");
     assert_eq!(link.too_large, 0);
@@ -164,7 +168,7 @@ fn acknowledgments_of_256_segments_fit_into_a_packet() {
 
 /// A lost acknowledgment loses no arrival: the next one tells them again.
 #[test]
-fn arrivals_are_told_twice() {
+fn arrivals_are_reported_twice() {
     let lossy = Shape { one_in: 50, ..SHAPE };
     let mut link = Link::new(lossy, limits());
     let (mut flows, driven) = run(&mut link, &["newreno"], 2, 10);
@@ -180,13 +184,9 @@ fn arrivals_are_told_twice() {
 fn marks_reach_the_controller() {
     let mut link = Link::new(SHAPE, limits());
     link.marks_one_in = 50;
-    let grant = link.open(WISH);
-    link.begin(3, measure(2)).expect("begun");
-    let (params, keys) = (SenderParams { ecn: true, ..params() }, Keys::default());
-    let outgoing = Outgoing::new(params, controller("dctcp", 1), Time::ZERO, true, true);
-    let mut flows = Measured { flows: vec![(3, outgoing)], until: Time::ZERO + Span::from_secs(5) };
-    let session = link.session(&keys, grant, PATIENCE);
-    drive(&mut link, session, &mut flows).expect("driven");
+    let flow = outgoing(SenderParams { ecn: true, ..params() }, controller("dctcp", 1));
+    let (flows, driven) = carry(&mut link, vec![flow], 2, 5);
+    driven.expect("driven");
     let outgoing = &flows.flows[0].1;
     let told = outgoing.seen(None).marked.expect("marks are read").congestion;
     assert!(told > 20 && told <= link.marked && link.marked - told <= 2, "{told} of {}", link.marked);
@@ -194,7 +194,7 @@ fn marks_reach_the_controller() {
 }
 
 #[test]
-fn a_session_has_so_many_flows_and_each_so_much_memory() {
+fn session_limits_flows_and_their_memory() {
     let mut link = Link::new(SHAPE, limits());
     link.open(WISH);
     for number in 3..67 {
@@ -204,13 +204,13 @@ fn a_session_has_so_many_flows_and_each_so_much_memory() {
         assert_eq!(again, begun);
     }
     assert!(matches!(link.ask(67, Body::Begin(measure(2))), Body::Close(_)));
-    link.open_again();
+    link.open_again(limits());
     link.open(WISH);
     assert!(matches!(link.ask(3, Body::Begin(Begin { size: 1437, ..measure(2) })), Body::Close(_)), "it does not fit");
 }
 
 #[test]
-fn a_sender_keeps_to_what_the_server_grants() {
+fn sender_keeps_to_the_granted_rate() {
     let slow = Limits { grant: Grant { rate_bps: 8_000_000, ..WISH }, ..limits() };
     let mut link = Link::new(SHAPE, slow);
     let (mut flows, driven) = run(&mut link, &["cubic"], 2, 10);
@@ -221,7 +221,7 @@ fn a_sender_keeps_to_what_the_server_grants() {
 }
 
 #[test]
-fn who_sends_more_bytes_than_granted_is_told_so() {
+fn session_is_closed_at_the_granted_bytes() {
     let few = Limits { grant: Grant { bytes: 1_000_000, ..WISH }, ..limits() };
     let (_, driven) = run(&mut Link::new(SHAPE, few), &["cubic"], 2, 10);
     assert!(matches!(driven, Err(Ends::Closed(live::wire::Reason::Limit))), "{driven:?}");
@@ -229,22 +229,20 @@ fn who_sends_more_bytes_than_granted_is_told_so() {
 
 /// The session lives, and nothing is acknowledged; or nothing may be sent.
 #[test]
-fn a_server_that_answers_and_takes_nothing_ends_a_transfer() {
+fn server_that_acknowledges_nothing_ends_a_transfer() {
     for window in [0, 1 << 14] {
-        let mut link = Link::new(SHAPE, limits());
-        link.lie = Some(Box::new(move |packet: &mut Packet| {
-            if let Body::Ack(ack) = &mut packet.body {
-                (ack.next, ack.window, ack.blocks) = (0, window, Vec::new());
-                ack.came.clear();
-            }
-        }));
+        let mut link = lying(SHAPE, move |ack| {
+            (ack.next, ack.window) = (0, window);
+            ack.blocks.clear();
+            ack.came.clear();
+        });
         let (_, driven) = run(&mut link, &["cubic"], 2, 60);
         assert!(matches!(driven, Err(Ends::Stalled(PATIENCE))), "{driven:?}");
     }
 }
 
 #[test]
-fn a_path_that_dies_ends_a_transfer_and_little_is_sent_into_it() {
+fn dead_path_ends_a_transfer_and_little_is_sent_into_it() {
     for name in ["cubic", "bbr", "rapid"] {
         let mut link = Link::new(SHAPE, limits());
         link.dead_from = Time::ZERO + Span::from_secs(2);
@@ -259,16 +257,12 @@ fn a_path_that_dies_ends_a_transfer_and_little_is_sent_into_it() {
 
 /// The server says that packets arrive close together, whatever the link does to them; and acknowledges what arrived.
 #[test]
-fn a_server_that_lies_about_arrivals_gets_no_more_than_a_quarter_beyond_what_it_acknowledges() {
+fn false_arrivals_gain_at_most_a_quarter_beyond_what_is_acknowledged() {
     for name in ["rapid", "rapid-thesis"] {
-        let shallow = Shape { buffer: 4, ..SHAPE };
-        let mut link = Link::new(shallow, limits());
         // A microsecond apart, as if the link had no limit.
-        link.lie = Some(Box::new(move |packet: &mut Packet| {
-            if let Body::Ack(ack) = &mut packet.body {
-                ack.came.iter_mut().for_each(|came| came.ns = 1_000_000_000 + came.transmission * 1_000);
-            }
-        }));
+        let mut link = lying(Shape { buffer: 4, ..SHAPE }, |ack| {
+            ack.came.iter_mut().for_each(|came| came.ns = 1_000_000_000 + came.transmission * 1_000);
+        });
         let (flows, driven) = run(&mut link, &[name], 2, 60);
         driven.expect("driven");
         let counters = flows.flows[0].1.sender().counters();
@@ -278,29 +272,26 @@ fn a_server_that_lies_about_arrivals_gets_no_more_than_a_quarter_beyond_what_it_
 }
 
 #[test]
-fn acknowledgments_of_nothing_that_was_sent_and_of_any_time_do_no_harm() {
+fn random_acknowledgments_do_no_harm() {
     for round in 0..20u64 {
         let mut random = packetscale_models::units::Random::new(round);
-        let mut link = Link::new(SHAPE, limits());
-        link.lie = Some(Box::new(move |packet: &mut Packet| {
-            if let Body::Ack(ack) = &mut packet.body {
-                let mut wild = |value: u64| match random.bits() % 6 {
-                    0 => random.bits(),
-                    1 => value.wrapping_add(random.bits() % 1000),
-                    _ => value,
-                };
-                ack.next = wild(ack.next);
-                ack.echo = wild(ack.echo);
-                ack.window = wild(u64::from(ack.window)) as u32;
-                ack.blocks = vec![(ack.next.saturating_add(5), ack.next.saturating_add(wild(9)).max(6))];
-                ack.blocks.retain(|(start, end)| start < end && *start > ack.next);
-                ack.came.iter_mut().for_each(|Came { sequence, transmission, ns }| {
-                    (*sequence, *transmission, *ns) = (wild(*sequence), wild(*transmission), wild(*ns));
-                });
-            }
-        }));
+        let mut link = lying(SHAPE, move |ack| {
+            let mut wild = |value: u64| match random.bits() % 6 {
+                0 => random.bits(),
+                1 => value.wrapping_add(random.bits() % 1000),
+                _ => value,
+            };
+            ack.next = wild(ack.next);
+            ack.echo = wild(ack.echo);
+            ack.window = wild(u64::from(ack.window)) as u32;
+            ack.blocks = vec![(ack.next.saturating_add(5), ack.next.saturating_add(wild(9)).max(6))];
+            ack.blocks.retain(|(start, end)| start < end && *start > ack.next);
+            ack.came.iter_mut().for_each(|Came { sequence, transmission, ns }| {
+                (*sequence, *transmission, *ns) = (wild(*sequence), wild(*transmission), wild(*ns));
+            });
+        });
         for name in ["rapid", "bbr", "cubic"] {
-            link.open_again();
+            link.open_again(limits());
             let (_, driven) = run(&mut link, &[name], 2, 3);
             assert!(matches!(driven, Ok(_) | Err(Ends::Silent(_))), "{driven:?}");
         }

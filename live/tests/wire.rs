@@ -1,11 +1,14 @@
 //! The wire format: round trips, datagrams of random and truncated bytes, and the test vectors of its page.
 
+mod shared;
+
 use live::wire::{
     Acknowledgment, Begin, Begun, Body, Came, Cookie, Grant, Header, Keys, MOST_BLOCKS, Marks, Ordered, Packet,
     Purpose, Reason, Report, Source, Stamp, What, seal,
 };
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
+use shared::vectors;
 use std::cell::Cell;
 
 const NOW_MS: u64 = 1_790_000_000_000;
@@ -239,21 +242,6 @@ fn fuzz_bodies() {
         is_read_again(&datagram).map(|_| ())
     });
     tried.unwrap_or_else(|failure| panic!("{failure}"));
-}
-
-/// The test vectors of docs/wire-format.md: names and datagrams.
-fn vectors() -> Vec<(&'static str, Vec<u8>)> {
-    let page = include_str!("../../docs/wire-format.md");
-    let (_, after) = page.split_once("## Test vectors").expect("the section");
-    let mut found = Vec::new();
-    let mut blocks = after.split("```");
-    while let (Some(before), Some(block)) = (blocks.next(), blocks.next()) {
-        let name = before.lines().rfind(|line| !line.trim().is_empty()).unwrap_or_default();
-        let digits: Vec<u8> =
-            block.chars().filter(|c| !c.is_whitespace()).map(|c| c.to_digit(16).expect("hex") as u8).collect();
-        found.push((name.trim_end_matches(':'), digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect()));
-    }
-    found
 }
 
 #[test]

@@ -1,14 +1,16 @@
 //! A receiver on the loopback device, a client that wishes for one file after the other as fast as it can, and another client.
 //! Counts are judged; the times of the other's answers are printed.
 
+mod shared;
+
 use live::probe::Client;
 use live::send::begin;
 use live::serve::{Limits, receive};
 use live::store::Directory;
-use live::wire::{Body, Cookie, Grant, Header, Keys, Packet};
+use live::wire::{Body, Grant, Keys};
+use shared::{LOCAL, Stranger, plain};
 use std::fs;
-use std::net::{SocketAddr, UdpSocket};
-use std::sync::Arc;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -18,44 +20,25 @@ const SIZE: usize = 1000;
 /// What is there of the first file: it takes a while to read.
 const LARGE: u64 = 1 << 30;
 
-/// A session of who writes packets by hand; `None` if there is none.
-fn opened(server: SocketAddr, session: u64) -> Option<UdpSocket> {
-    let socket = UdpSocket::bind("127.0.0.1:0").ok()?;
-    socket.connect(server).ok()?;
-    socket.set_read_timeout(Some(Duration::from_secs(5))).ok()?;
-    let mut cookie = Cookie::default();
-    for number in 1..=2 {
-        socket.send(&said(session, number, Body::Hello { wish: WISH, cookie })).ok()?;
-        let mut buffer = [0; 2000];
-        let length = socket.recv(&mut buffer).ok()?;
-        match Packet::read(&buffer[..length])?.body {
-            Body::Challenge(told) => cookie = told,
-            Body::Accept { .. } => return Some(socket),
-            _ => return None,
-        }
-    }
-    None
-}
+/// Whether the other client has its answers.
+static OVER: AtomicBool = AtomicBool::new(false);
 
-fn said(session: u64, number: u32, body: Body) -> Vec<u8> {
-    Packet { header: Header { key: 0, session, number }, body }.write(&Keys::default(), 0)
-}
-
-/// Wishes until it is told to stop; returns how often.
-fn flood(server: SocketAddr, stop: &AtomicBool) -> u64 {
-    let socket = opened(server, 7).expect("a session");
+/// Wishes until it is over; returns how often.
+fn flood(server: SocketAddr) -> u64 {
+    let stranger = Stranger::new(server, WISH);
+    stranger.open(7);
     let mut number = 3;
-    while !stop.load(Ordering::Relaxed) {
+    while !OVER.load(Ordering::Relaxed) {
         // Every second wish is for the large one, anew: its number is another.
         let name = if number % 2 == 0 { "large".to_string() } else { format!("file{number}") };
-        let _ = socket.send(&said(7, number, Body::Begin(begin(&name, SIZE, false))));
+        let _ = stranger.socket.send(&plain(7, number, Body::Begin(begin(&name, SIZE, false))));
         number += 1;
     }
     u64::from(number - 3)
 }
 
 #[test]
-fn who_wishes_for_one_file_after_the_other_holds_up_nobody() {
+fn wishes_for_one_file_after_the_other_hold_up_nobody() {
     let long = std::env::var_os("PACKETSCALE_LONG").is_some();
     let (pings, between) = if long { (200, Duration::from_millis(20)) } else { (20, Duration::from_millis(1)) };
     let folder = tempfile::tempdir().expect("a folder");
@@ -63,14 +46,12 @@ fn who_wishes_for_one_file_after_the_other_holds_up_nobody() {
     large.set_len(LARGE).expect("no room is needed");
     let store = Directory::new(folder.path(), false, |_| {}).expect("a store");
     let limits = Limits { grant: Grant { duration_ms: 600_000, ..WISH }, ..Limits::DEFAULT };
-    let address = "127.0.0.1:0".parse().expect("one");
+    let address = LOCAL.parse().expect("one");
     let serving = receive(address, limits, Keys::default(), false, Box::new(store), |_| {}).expect("a receiver");
     let mut friend = Client::open(serving.address, Keys::default(), WISH).expect("a session");
-    let stop = Arc::new(AtomicBool::new(false));
-    let (server, stopped) = (serving.address, Arc::clone(&stop));
-    let flooding = std::thread::spawn(move || flood(server, &stopped));
-    let began = Instant::now();
-    let mut longest = Duration::ZERO;
+    let server = serving.address;
+    let flooding = std::thread::spawn(move || flood(server));
+    let (began, mut longest) = (Instant::now(), Duration::ZERO);
     for _ in 0..pings {
         std::thread::sleep(between);
         let asked = Instant::now();
@@ -78,11 +59,9 @@ fn who_wishes_for_one_file_after_the_other_holds_up_nobody() {
         friend.base_rtt_ns().expect("answers beside the flood");
         longest = longest.max(asked.elapsed());
     }
-    stop.store(true, Ordering::Relaxed);
+    OVER.store(true, Ordering::Relaxed);
     let (wishes, seconds) = (flooding.join().expect("ended"), began.elapsed().as_secs_f64());
-    eprintln!(
-        "{wishes} wishes in {seconds:.2} s; {pings} times ten answers to another client, ten in {longest:?} at most"
-    );
+    eprintln!("{wishes} wishes in {seconds:.2} s; {pings} times ten answers to another client, in {longest:?} at most");
     drop(friend);
     serving.end();
     let files = fs::read_dir(folder.path()).expect("read").count();

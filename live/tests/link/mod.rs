@@ -9,7 +9,7 @@ use live::wire::{Begin, Begun, Body, Cookie, Grant, HASH, Header, Keys, Packet, 
 use packetscale_models::units::{Bytes, Ecn, Rate, Span, Time};
 use std::collections::VecDeque;
 use std::io;
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 
 /// IP and UDP before a payload.
 pub const HEADERS: usize = 28;
@@ -58,13 +58,12 @@ pub struct Link {
     pub longest: Span,
 }
 
-fn client() -> SocketAddr {
-    SocketAddr::from((Ipv4Addr::new(10, 0, 0, 1), 5000))
-}
+/// The client's address.
+const CLIENT: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::new(10, 0, 0, 1)), 5000);
 
 fn arrival(datagram: &[u8], ns: u64, mark: socket::Mark) -> Arrival {
     let time = socket::Time { ns, source: Source::Kernel, card_ns: None };
-    Arrival { length: datagram.len(), from: client(), time, mark }
+    Arrival { length: datagram.len(), from: CLIENT, time, mark }
 }
 
 impl Link {
@@ -94,17 +93,9 @@ impl Link {
     }
 
     /// Ends the session and what is under way.
-    pub fn open_again(&mut self) {
+    pub fn open_again(&mut self, limits: Limits) {
         (self.there, self.back) = (VecDeque::new(), VecDeque::new());
-        self.server = Server::new(
-            Limits {
-                grant: Grant { size: 1472, rate_bps: 1 << 30, bytes: 1 << 40, duration_ms: 100_000 },
-                ..Limits::DEFAULT
-            },
-            Keys::default(),
-            at(self.now),
-            || [7; 32],
-        );
+        self.server = Server::new(limits, Keys::default(), at(self.now), || [7; 32]);
     }
 
     /// Lets time pass.
@@ -120,9 +111,20 @@ impl Link {
 
     /// What the server says at once to a packet, if it answers.
     pub fn try_ask(&mut self, number: u32, body: Body) -> Option<Body> {
-        let key = self.keys.first().unwrap_or(0);
-        let datagram = Packet { header: Header { key, session: SESSION, number }, body }.write(&self.keys, self.wall());
-        let answer = self.server.receive(&datagram, &arrival(&datagram, 0, socket::Mark::None), at(self.now)).answer;
+        let keys = self.keys.clone();
+        let datagram = self.write(number, body, &keys);
+        self.take(&datagram)
+    }
+
+    /// A packet of the session, of who has these keys.
+    fn write(&self, number: u32, body: Body, keys: &Keys) -> Vec<u8> {
+        let header = Header { key: keys.first().unwrap_or(0), session: SESSION, number };
+        Packet { header, body }.write(keys, self.wall())
+    }
+
+    /// What the server answers at once to a datagram.
+    fn take(&mut self, datagram: &[u8]) -> Option<Body> {
+        let answer = self.server.receive(datagram, &arrival(datagram, 0, socket::Mark::None), at(self.now)).answer;
         answer.map(|answer| Packet::read(&answer).expect("a packet").body)
     }
 
@@ -141,17 +143,18 @@ impl Link {
 
     /// Begins a flow.
     pub fn begin(&mut self, number: u32, begin: Begin) -> Result<Begun, String> {
+        match self.ask_until(number, Body::Begin(begin)) {
+            Body::Begun(begun) => Ok(begun),
+            Body::Refuse { text, .. } => Err(text),
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Asks until there is an answer: a thread of the server's reads and writes files.
+    fn ask_until(&mut self, number: u32, body: Body) -> Body {
         loop {
-            let key = self.keys.first().unwrap_or(0);
-            let header = Header { key, session: SESSION, number };
-            let datagram = Packet { header, body: Body::Begin(begin.clone()) }.write(&self.keys, self.wall());
-            let answer =
-                self.server.receive(&datagram, &arrival(&datagram, 0, socket::Mark::None), at(self.now)).answer;
-            match answer.map(|answer| Packet::read(&answer).expect("a packet").body) {
-                Some(Body::Begun(begun)) => return Ok(begun),
-                Some(Body::Refuse { text, .. }) => return Err(text),
-                Some(other) => panic!("{other:?}"),
-                // A thread reads what is there.
+            match self.try_ask(number, body.clone()) {
+                Some(answer) => return answer,
                 None => std::thread::yield_now(),
             }
         }
@@ -159,13 +162,7 @@ impl Link {
 
     /// Says that a file has arrived, until its receiver knows whether it is kept.
     pub fn finish(&mut self, flow: u32, bytes: u64, hash: [u8; HASH]) -> Body {
-        loop {
-            match self.try_ask(flow, Body::Finish { bytes, hash }) {
-                Some(answer) => return answer,
-                // A thread writes.
-                None => std::thread::yield_now(),
-            }
-        }
+        self.ask_until(flow, Body::Finish { bytes, hash })
     }
 
     /// A segment that reaches the server at once; what it answers.
@@ -175,14 +172,10 @@ impl Link {
 
     /// A segment of who has these keys.
     pub fn forge(&mut self, flow: u32, sequence: u64, data: &[u8], keys: &Keys) -> Option<Body> {
-        let header = Header { key: keys.first().unwrap_or(0), session: SESSION, number: flow };
-        let body = Body::Segment { sequence, transmission: 0 };
-        let mut datagram = Packet { header, body }.write(keys, self.wall());
+        let mut datagram = self.write(flow, Body::Segment { sequence, transmission: 0 }, keys);
         datagram.extend(data);
-        let tag = keys.tag(header.key, &datagram);
-        datagram.extend(tag.into_iter().flatten());
-        let answer = self.server.receive(&datagram, &arrival(&datagram, 0, socket::Mark::None), at(self.now)).answer;
-        answer.map(|answer| Packet::read(&answer).expect("a packet").body)
+        datagram.extend(keys.tag(keys.first().unwrap_or(0), &datagram).into_iter().flatten());
+        self.take(&datagram)
     }
 
     pub fn session<'a>(&self, keys: &'a Keys, grant: Grant, patience: Span) -> Session<'a> {

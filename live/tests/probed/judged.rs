@@ -1,12 +1,8 @@
 //! Many runs over rates, round trips and kinds of other traffic, each beside the counters of its link.
-//!
-//! The bound, set before the first run (the project's aim for 200 runs): within a tenth of the truth or no answer in 95 %;
-//! the truth outside of what is told by more than 5 % in at most 1 %. Shares are rounded down, so of
-//! ten runs none may be either.
 
 use super::others::Traffic;
 use super::path::{Path, RIGHT, Shape, run};
-use super::{able, asked};
+use super::{able, asked, long};
 use live::probe::Answer;
 use serde_json::Value;
 
@@ -55,16 +51,14 @@ pub fn one(number: u64, shape: Shape, ask: impl FnOnce() -> Answer) -> Told {
 /// A few runs; with `PACKETSCALE_LONG` ten, from the number that `PACKETSCALE_SOAK_SEED` says.
 #[test]
 fn over_rates_round_trips_and_traffic_it_is_near_or_does_not_answer() {
-    if !able() {
-        return;
-    }
-    let long = std::env::var_os("PACKETSCALE_LONG").is_some();
+    let Some(()) = able() else { return };
     let first = std::env::var("PACKETSCALE_SOAK_SEED").ok().and_then(|word| word.parse().ok()).unwrap_or(0);
-    let runs = if long { first..(first + AT_ONCE).min(RUNS) } else { 0..FEW };
+    let runs = if long() { first..(first + AT_ONCE).min(RUNS) } else { 0..FEW };
     holds(&runs.map(|number| one(number, shape(number), || asked(false))).collect::<Vec<_>>());
 }
 
-/// The bound of all runs together.
+/// The bound of all runs together, set before the first (the project's aim for 200 runs): within a tenth of the truth or no
+/// answer in 95 %; the truth outside of what is told by more than 5 % in at most 1 %. Shares are rounded down.
 pub fn holds(told: &[Told]) {
     let count = |which: fn(&Told) -> bool| told.iter().filter(|told| which(told)).count();
     let (answered, near, wrong) = (count(|told| told.answered), count(|told| told.near), count(|told| told.wrong));
@@ -76,9 +70,7 @@ pub fn holds(told: &[Told]) {
 /// What iperf3 says of one of these paths, and what it sends for that. It is not judged: it measures something else.
 #[test]
 fn iperf3_on_the_same_path_is_printed() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     const SECONDS: u32 = 2;
     let path = Path::new(shape(3));
     // It ends with the machine.
@@ -94,11 +86,8 @@ fn iperf3_on_the_same_path_is_printed() {
         let end = end.unwrap_or_else(|| panic!("no rate: {said}"));
         let (bps, bytes) = (end["bits_per_second"].as_f64().expect("a rate"), end["bytes"].as_u64().expect("bytes"));
         let lost = end["lost_percent"].as_f64().unwrap_or(0.0);
-        eprintln!(
-            "iperf3 {name}: {:.2} Mbit/s, {bytes} B, {lost:.1} % lost; {:.2} Mbit/s free",
-            bps / 1e6,
-            free_bps / 1e6
-        );
+        let (mbps, free) = (bps / 1e6, free_bps / 1e6);
+        eprintln!("iperf3 {name}: {mbps:.2} Mbit/s, {bytes} B, {lost:.1} % lost; {free:.2} Mbit/s free");
         assert!(bytes > 0);
     }
 }

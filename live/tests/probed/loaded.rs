@@ -8,7 +8,7 @@ use super::busy::{Busy, Thread};
 use super::judged::{holds, one};
 use super::others::Traffic;
 use super::path::Shape;
-use super::{able, asked_by};
+use super::{able, asked_by, long};
 
 const RUNS: u64 = 4;
 const IDLE_ANSWERED: usize = 1;
@@ -22,9 +22,7 @@ fn shape(number: u64) -> Shape {
 /// With `PACKETSCALE_LONG` only: a machine that is never idle is slow to emulate.
 #[test]
 fn beside_programs_that_compute_a_server_answers_as_without() {
-    if !able() || std::env::var_os("PACKETSCALE_LONG").is_none() {
-        return;
-    }
+    let Some(()) = able().filter(|()| long()) else { return };
     let ask = || {
         let _busy = Busy::new();
         asked_by(Thread::Urgent, false)
