@@ -16,7 +16,7 @@ mod path;
 mod peers;
 
 use packetscale_models::units::Span;
-use path::{apart, flow, mean, replicate, single, without};
+use path::{apart, assert_none_apart, flow, mean, replicate, single, without};
 use rayon::prelude::*;
 
 const PACKET: u64 = 1500;
@@ -75,8 +75,5 @@ fn the_laws_of_linux_are_as_fast_as_in_ns2() {
         let line = format!("{name} | {one_in} | {a:.2} +- {b:.2} | {who} | {c:.2} +- {d:.2} | {:.2}", here / there);
         (line, far)
     };
-    let rows: Vec<(String, bool)> = cells.into_par_iter().map(row).collect();
-    rows.iter().for_each(|(line, _)| println!("{line}"));
-    let far: Vec<&str> = rows.iter().filter(|(_, far)| *far).map(|(line, _)| line.as_str()).collect();
-    assert!(far.is_empty(), "\n{}", far.join("\n"));
+    assert_none_apart(cells.into_par_iter().map(row).collect());
 }

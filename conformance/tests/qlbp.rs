@@ -4,9 +4,12 @@
 //! The oracle is `models/src/theory`, which uses a fluid and the spectrum of the source; only its steady delay knows
 //! packets. It shares no code with the discipline.
 
+mod path;
+
 use experiment::scenario::Scenario;
 use packetscale_models::theory::qlbp::{OnOff, Pacer, Reading};
 use packetscale_models::units::{Bytes, Packets, Rate, Span, Time};
+use path::mean;
 use rayon::prelude::*;
 use simulator::{Mode, Served};
 use std::path::Path;
@@ -124,14 +127,6 @@ fn after_a_step_of_the_input_the_output_follows_the_fluid() {
 /// The Markov on-off source of the paper's section V-B.1.
 const SOURCE: OnOff = OnOff { peak: Rate::from_mbps(2), idle: Span::from_millis(200), burst: Span::from_millis(100) };
 const MARKOV: &str = "kind = \"exponential-on-off\"\nrate = \"2 Mbit/s\"\non = \"100 ms\"\noff = \"200 ms\"";
-
-/// Mean and standard error.
-fn mean(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    (mean, (squares / (n - 1.0) / n).sqrt())
-}
 
 /// Theorem 2, with alpha above r = 15/s and near it. The rate is taken in windows of 5 ms around its known mean. That
 /// changes the result by at most (window)^2 r^2 / 12, which is 0.05 %. Packets of 100 B make the fluid a good

@@ -6,8 +6,11 @@
 //! ds`, and their Allan variance is `2 V(w) - V(2 w) / 2`. The simulator knows none of this: it sends packets of TCP
 //! connections.
 
+mod path;
+
 use experiment::results::Run;
 use experiment::scenario::{Experiment, Scenario};
+use path::mean;
 use rayon::prelude::*;
 use std::path::Path;
 
@@ -61,14 +64,6 @@ fn variance(window: f64) -> f64 {
 
 fn allan_variance(window: f64) -> f64 {
     2.0 * variance(window) - variance(2.0 * window) / 2.0
-}
-
-/// Returns the mean and its standard error.
-fn mean(values: &[f64]) -> (f64, f64) {
-    let n = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / n;
-    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
 #[test]

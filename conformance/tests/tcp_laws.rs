@@ -81,37 +81,35 @@ fn with_independent_losses_the_ideal_window_of_reno_is_that_of_ott() {
 
 /// Within 15 % of Mathis' formula and 12 % of the law under independent losses. The difference from the latter has two
 /// causes: the window does not grow in the round trip of each recovery, and windows are whole. It is larger for smaller
-/// windows. Acknowledging every other packet changes nothing, because bytes are counted (RFC 3465): `sqrt(3 / 4p)` is
-/// for senders that count acknowledgments.
-#[test]
-fn newreno_meets_the_square_root_law() {
+/// windows.
+fn assert_meets_square_root_law(flow: &FlowSpec, delayed_ack: u32, name: &str) {
     for one_in in ONE_IN {
         let p = 1.0 / one_in as f64;
         let ideal = mean_window(&Reno, p, RTT_S, Losses::Independent, 100_000);
-        for delayed_ack in [1, 2] {
-            let window = measured("newreno", one_in, delayed_ack);
-            let what = format!("one in {one_in}, acknowledgments for {delayed_ack}");
-            assert_within(0.15, window, square_root(p), &what);
-            assert_within(0.12, window, ideal, &what);
-        }
+        let window = measured_of(flow, one_in, delayed_ack);
+        let what = format!("{name}, one in {one_in}, acknowledgments for {delayed_ack}");
+        assert_within(0.15, window, square_root(p), &what);
+        assert_within(0.12, window, ideal, &what);
+    }
+}
+
+/// Acknowledging every other packet changes nothing, because bytes are counted (RFC 3465): `sqrt(3 / 4p)` is for senders that
+/// count acknowledgments.
+#[test]
+fn newreno_meets_the_square_root_law() {
+    for delayed_ack in [1, 2] {
+        assert_meets_square_root_law(&flow("newreno", PACKET, RTT), delayed_ack, "newreno");
     }
 }
 
 /// The templates of `packetscale new controller` are Reno, so they are held to its bounds. The one in Python has a test of its
 /// own, in the module's.
 #[test]
+#[ignore = "long: make test-long"]
 fn an_aimd_of_a_file_meets_the_square_root_law() {
     for (name, flow) in files::flows(PACKET, RTT) {
-        if ![files::AIMD_IN_C, files::AIMD_IN_RUST].contains(&name.as_str()) {
-            continue;
-        }
-        for one_in in ONE_IN {
-            let p = 1.0 / one_in as f64;
-            let ideal = mean_window(&Reno, p, RTT_S, Losses::Independent, 100_000);
-            let window = measured_of(&flow, one_in, 1);
-            let what = format!("{name}, one in {one_in}");
-            assert_within(0.15, window, square_root(p), &what);
-            assert_within(0.12, window, ideal, &what);
+        if [files::AIMD_IN_C, files::AIMD_IN_RUST].contains(&name.as_str()) {
+            assert_meets_square_root_law(&flow, 1, &name);
         }
     }
 }

@@ -89,19 +89,12 @@ packet = "1000 B"
     simulator::run(&scenario.plan()[0]).expect("a run").summary.utilisation.unwrap()
 }
 
-fn assert_alike(setting: &Setting, published_shape: &str) {
-    let (expected, found) = (fluid(setting), simulated(setting));
-    assert!((expected - found).abs() < 0.02, "{published_shape}: fluid {expected:.4}, packets {found:.4}");
-}
-
 #[test]
-fn large_bursts_cost_what_the_filter_says() {
+fn bursts_cost_what_the_filter_says() {
     let large = Setting { on_s: 0.100, off_s: 0.350, load: 0.111, increase_s: 0.150, decrease_s: 0.075, rtt_s: 0.125 };
-    assert_alike(&large, "large-scale bursts, Figure 6");
-}
-
-#[test]
-fn small_bursts_cost_what_the_filter_says() {
     let small = Setting { on_s: 0.100, off_s: 0.200, load: 0.111, increase_s: 0.200, decrease_s: 0.175, rtt_s: 0.100 };
-    assert_alike(&small, "small-scale bursts, Figure 8");
+    for (setting, published) in [(large, "large-scale bursts, Figure 6"), (small, "small-scale bursts, Figure 8")] {
+        let (expected, found) = (fluid(&setting), simulated(&setting));
+        assert!((expected - found).abs() < 0.02, "{published}: fluid {expected:.4}, packets {found:.4}");
+    }
 }

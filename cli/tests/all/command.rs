@@ -165,10 +165,7 @@ fn a_missed_expectation_ends_with_1_and_is_named() {
 /// Arguments after `run`, and how the message begins.
 const REFUSED: &[(&str, &str)] = &[
     ("bare.toml", "bare.toml:6: path.rate: found 10, a bare number; expected a rate above zero like \"10 Gbit/s\"\n"),
-    (
-        "small.toml --out small.toml/inside",
-        "small.toml/inside: cannot be written: Not a directory (os error 20)\n",
-    ),
+    ("small.toml --out small.toml/inside", "small.toml/inside: cannot be written: Not a directory (os error 20)\n"),
     ("small.toml --set 'path.rat=1 Gbit/s'", "small.toml: --set path.rat=1 Gbit/s: path.rat: found an unknown key"),
     ("small.toml --on linux --jobs 2", "--jobs: found 2; expected 1, one run at a time, with --on linux\n"),
     ("small.toml --clock virtual", "--clock: found virtual with no --on; expected --on linux-6.12\n"),

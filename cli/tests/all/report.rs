@@ -36,8 +36,8 @@ fn the_page_of_a_folder_is_made_again_and_one_of_two_folders() {
     assert!(both.contains("cubic, slow") && both.contains("cubic, fast"));
     assert!(both.contains("<code>path.rate</code></th><td>10 Mbit/s</td><td>20 Mbit/s</td>"));
     assert!(both.contains("As expected: both expectations are met."));
-    let again = packetscale(folder.path(), &["report", "slow", "fast", "--out", "both/page.html"]);
-    assert_eq!(text(&again.stderr), "both/page.html: found a file; expected none, or --replace to overwrite it\n");
+    let again = place.refused("report slow fast --out both/page.html");
+    assert_eq!(again, "both/page.html: found a file; expected none, or --replace to overwrite it\n");
 }
 
 #[test]

@@ -33,6 +33,7 @@ fn fetched() -> Vec<(String, PathBuf)> {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn rapid_runs_on_every_kernel_that_was_fetched() {
     if !able() {
         return;

@@ -108,6 +108,7 @@ fn flows_have_their_own_round_trips_beside_traffic() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn fair_queues_give_a_flow_its_half_beside_traffic_that_does_not_respond() {
     if !able() {
         return;
@@ -126,6 +127,7 @@ fn fair_queues_give_a_flow_its_half_beside_traffic_that_does_not_respond() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn red_keeps_the_average_between_its_limits() {
     if !able() {
         return;
@@ -142,6 +144,7 @@ fn red_keeps_the_average_between_its_limits() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn codel_marks_packets_that_ask_for_it_and_drops_others() {
     if !able() {
         return;

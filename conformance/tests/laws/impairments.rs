@@ -33,14 +33,16 @@ fn at(seconds: u64) -> Time {
     Time::ZERO + Span::from_secs(seconds)
 }
 
-/// Returns the contenders that get less than `least` of their value in `of`, without the exceptions.
-fn below(least: f64, found: &[(String, f64)], of: &[(String, f64)], except: &[&str]) -> Vec<String> {
+/// Every contender gets at least 80 % of its value in `of`, but for the exceptions, which do not.
+#[track_caller]
+fn assert_not_below(found: &[(String, f64)], of: &[(String, f64)], except: &[&str], what: &str) {
     let pairs = found.iter().zip(of).filter(|((name, found), (_, of))| {
-        let short = *found < least * of;
+        let short = *found < 0.8 * of;
         assert!(short || !except.contains(&name.as_str()), "{name} is excepted for nothing: {found:.3} of {of:.3}");
         short && !except.contains(&name.as_str())
     });
-    pairs.map(|((name, found), (_, of))| format!("{name}: {found:.3} of {of:.3}")).collect()
+    let short: Vec<String> = pairs.map(|((name, found), (_, of))| format!("{name}: {found:.3} of {of:.3}")).collect();
+    assert!(short.is_empty(), "{what}: {short:?}");
 }
 
 fn idle() -> Vec<(String, f64)> {
@@ -55,9 +57,7 @@ fn every_controller_recovers_when_the_wire_comes_back() {
     for (name, share) in shares((31, 40), outage) {
         assert!(share < 0.05, "{name} goes on into a wire that loses everything: {share:.3}");
     }
-    let after = shares((50, 80), outage);
-    let short = below(0.8, &after, &idle(), &[]);
-    assert!(short.is_empty(), "{short:?}");
+    assert_not_below(&shares((50, 80), outage), &idle(), &[], "after the outage");
 }
 
 /// One packet in a hundred is overtaken by 3 or by 30 others, less than a round trip: no sender takes this for loss for
@@ -67,8 +67,7 @@ fn no_controller_minds_reordering_within_a_round_trip() {
     for packets in [3, 30] {
         let reorder = Some(Reordering { share: Ratio::of(1, 100), packets });
         let found = shares((20, 60), |e| e.links[0].impairments.reorder = reorder);
-        let short = below(0.8, &found, &idle(), &[]);
-        assert!(short.is_empty(), "{packets} packets: {short:?}");
+        assert_not_below(&found, &idle(), &[], &format!("{packets} packets"));
     }
 }
 
@@ -81,8 +80,7 @@ fn reordering_over_many_round_trips_costs_no_more_than_loss() {
         let reorder = Some(Reordering { share, packets: 300 });
         let late = shares((20, 60), |e| e.links[0].impairments.reorder = reorder);
         let lost = shares((20, 60), |e| e.links[0].loss = share);
-        let short = below(0.8, &late, &lost, &[]);
-        assert!(short.is_empty(), "one in {one_in}: {short:?}");
+        assert_not_below(&late, &lost, &[], &format!("one in {one_in}"));
     }
 }
 
@@ -93,8 +91,7 @@ fn reordering_over_many_round_trips_costs_no_more_than_loss() {
 fn no_controller_minds_that_every_other_acknowledgment_is_lost() {
     for lost in [Ratio::of(1, 2), Ratio::of(3, 10)] {
         let found = shares((20, 60), |e| e.receiver.ack_loss = lost);
-        let short = below(0.8, &found, &idle(), &["ledbat"]);
-        assert!(short.is_empty(), "{lost:?}: {short:?}");
+        assert_not_below(&found, &idle(), &["ledbat"], &format!("{lost:?}"));
     }
 }
 
@@ -102,8 +99,7 @@ fn no_controller_minds_that_every_other_acknowledgment_is_lost() {
 #[test]
 fn no_controller_minds_acknowledgments_in_bunches() {
     let found = shares((20, 60), |e| e.receiver.ack_bunching = Span::from_millis(10));
-    let short = below(0.8, &found, &idle(), &[]);
-    assert!(short.is_empty(), "{short:?}");
+    assert_not_below(&found, &idle(), &[], "bunches");
 }
 
 /// The round trip grows from 20 to 200 ms after 30 s. From 100 s on a controller gets what it gets on a path whose
@@ -116,14 +112,11 @@ fn controllers_that_forget_adapt_to_a_longer_path() {
     let up = |e: &mut Experiment| e.links[0].impairments.delay_steps = vec![(at(30), long)];
     let always = |e: &mut Experiment| e.links[0].impairments.delay_steps = vec![(at(0), long)];
     let (after, of) = (shares((150, 210), up), shares((150, 210), always));
-    let short = below(0.8, &after, &of, &["vegas", "fast", "illinois", "westwood", "ledbat"]);
-    assert!(short.is_empty(), "{short:?}");
-
+    assert_not_below(&after, &of, &["vegas", "fast", "illinois", "westwood", "ledbat"], "longer");
     let back = |e: &mut Experiment| {
         e.links[0].impairments.delay_steps = vec![(at(30), long), (at(60), e.links[0].delay)];
     };
-    let short = below(0.8, &shares((90, 120), back), &idle(), &[]);
-    assert!(short.is_empty(), "{short:?}");
+    assert_not_below(&shares((90, 120), back), &idle(), &[], "as before");
 }
 
 /// A flow with data to send and a free path is never silent for a second, which is ten round trips.

@@ -119,3 +119,11 @@ pub fn single(flow: FlowSpec, one_in: u64, warmup_s: u64, seconds: u64) -> Exper
 pub fn apart((here, here_error): (f64, f64), (there, there_error): (f64, f64)) -> bool {
     (here - there).abs() > 0.1 * there + 2.0 * here_error.hypot(there_error)
 }
+
+/// Prints the rows of a comparison. Each comes with whether its two sides differ by more than is allowed: none may.
+#[track_caller]
+pub fn assert_none_apart(rows: Vec<(String, bool)>) {
+    rows.iter().for_each(|(line, _)| println!("{line}"));
+    let far: Vec<&str> = rows.iter().filter(|(_, far)| *far).map(|(line, _)| line.as_str()).collect();
+    assert!(far.is_empty(), "\n{}", far.join("\n"));
+}

@@ -1,6 +1,7 @@
 //! Expectations: checked against the plan before the runs, and against the results afterwards.
 
 use crate::results::{ExpectationOutcome, Group, Run, Summary};
+use crate::scenario::Experiment;
 use crate::scenario::document::{Node, Table, Value};
 use crate::scenario::error::{ScenarioError, listed, perhaps};
 use crate::scenario::fields::{Fields, number, text};
@@ -93,7 +94,8 @@ impl Expectation {
     /// expectation is missed if a group lacks the figure.
     pub fn check(&self, runs: &[Run]) -> ExpectationOutcome {
         let groups = crate::results::groups(runs);
-        let selected: Vec<&Group<'_>> = groups.iter().filter(|group| self.selects(group)).collect();
+        let selected: Vec<&Group<'_>> =
+            groups.iter().filter(|group| self.selects(group.controller, group.params)).collect();
         let means: Vec<Option<f64>> = selected.iter().map(|group| group.mean(&self.metric)).collect();
         let worst = (0..means.len()).min_by(|a, b| self.margin(means[*a]).total_cmp(&self.margin(means[*b])));
         let found = worst.and_then(|at| means[at]);
@@ -113,10 +115,15 @@ impl Expectation {
         }
     }
 
-    fn selects(&self, group: &Group<'_>) -> bool {
+    /// Whether it is about this run.
+    pub fn is_about(&self, run: &Experiment) -> bool {
+        self.selects(&run.controller, &run.params)
+    }
+
+    fn selects(&self, controller: &str, params: &BTreeMap<String, String>) -> bool {
         self.conditions.iter().all(|(key, value)| match key.as_str() {
-            "controller" => group.controller == value,
-            _ => group.params.get(key) == Some(value),
+            "controller" => controller == value,
+            _ => params.get(key) == Some(value),
         })
     }
 

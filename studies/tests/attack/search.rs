@@ -129,9 +129,12 @@ fn a_controller_against_itself_and_one_that_is_not_there_are_refused() {
     };
     let of = |name: &str| Against::Controller(name.to_string());
     assert!(refusal("cubic", of("cubic")).starts_with("--against: found cubic, which is attacked itself"));
-    assert!(refusal("vegaz", of("cubic")).starts_with("attack vegaz: found the unknown controller \"vegaz\", perhaps"));
-    assert!(refusal("vegas", of("cubik")).starts_with("attack --against cubik: found"));
-    assert!(refusal("vegaz", Against::Bound).starts_with("attack vegaz: found"));
+    assert!(
+        refusal("vegaz", of("cubic"))
+            .starts_with("judge attack vegaz: found the unknown controller \"vegaz\", perhaps")
+    );
+    assert!(refusal("vegas", of("cubik")).starts_with("judge attack --against cubik: found"));
+    assert!(refusal("vegaz", Against::Bound).starts_with("judge attack vegaz: found"));
     assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0, "nothing is left of what was refused");
     let _other = harness::runner::alone_in(folder.path()).expect("the folder is locked");
     assert!(refusal("vegas", of("cubic")).contains("another command makes runs in this folder"));
