@@ -119,6 +119,7 @@ fn compared(controller: &str, long: bool) {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn rapid_does_over_a_path_what_it_does_in_the_simulator() {
     compared("rapid", false);
 }

@@ -119,6 +119,7 @@ fn the_delay_line_adds_its_delay_in_both_directions() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn random_losses_are_as_many_as_were_asked_for_and_all_are_sent_again() {
     let Some(_machine) = machine() else { return };
     let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
@@ -145,6 +146,7 @@ fn a_flow_with_an_end_is_done_when_its_data_has_crossed_the_bottleneck() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn a_rate_beyond_the_machine_is_refused_with_what_it_reached() {
     let Some(_machine) = machine() else { return };
     let fast = format!("[path]\nrate = \"400 Gbit/s\"\ndelay = \"0 s\"\nbuffer = \"5 MB\"\n{CUBIC}");

@@ -1,5 +1,5 @@
 //! Packets are never larger than the path takes unbroken: on a loopback device of its own, in a network namespace that ends
-//! with the test. Needs root.
+//! with the test. Needs root, and `ip`.
 
 mod shared;
 
@@ -18,6 +18,10 @@ const FAMILIES: [(&str, u16); 2] = [(LOCAL, 28), ("[::1]:0", 48)];
 fn narrow(work: impl FnOnce() + Send + 'static) {
     if !nix::unistd::geteuid().is_root() {
         eprintln!("skipped: a network of its own needs root");
+        return;
+    }
+    if let Err(error) = Command::new("ip").arg("-V").output() {
+        eprintln!("skipped: no ip (Debian package iproute2): {error}");
         return;
     }
     let narrow = std::thread::spawn(move || {

@@ -48,6 +48,7 @@ fn the_manual_page_is_rendered_without_a_warning() {
 }
 
 /// The commands that a help text lists: each begins a line, two columns from its left.
+#[cfg(feature = "kernel")]
 fn listed(help: &str) -> Vec<&str> {
     let section = help.split_once("Commands:\n").map(|(_, rest)| rest).unwrap_or_default();
     let section = section.split("\n\n").next().unwrap_or_default();
@@ -55,6 +56,7 @@ fn listed(help: &str) -> Vec<&str> {
     words.filter(|word| !word.is_empty() && *word != "help").collect()
 }
 
+#[cfg(feature = "kernel")]
 #[test]
 fn the_manual_page_has_every_command_and_begins_with_the_limits() {
     let help = help("tcp");

@@ -57,6 +57,7 @@ fn told_over(pair: Pair, lie: Lie, plan: Plan) -> (Feedback, u64) {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn fake_receiver_clock_is_rejected_within_2s() {
     let Some(_alone) = alone() else { return };
     for lie in NO_CLOCK {
@@ -96,6 +97,7 @@ fn corrupted_option_is_counted_or_read_as_some_run() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn arrivals_within_one_acknowledgment_never_run_backwards() {
     let Some(_alone) = alone() else { return };
     for lie in NO_CLOCK {
@@ -212,6 +214,7 @@ fn fare(lie: Lie) -> Fared {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn no_lie_makes_rapid_send_much_more_than_is_acknowledged_or_stall() {
     let Some(_alone) = alone() else { return };
     let mut wrong = Vec::new();

@@ -18,6 +18,7 @@ fn replace(options: &Options) {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn load_while_another_drains_leaves_one() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over("meet", 20, 100_000);
@@ -40,6 +41,7 @@ fn load_while_another_drains_leaves_one() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn connections_left_at_the_end_of_a_drain_go_to_cubic_though_the_name_is_loaded_again() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over("over", 20, 100_000);
@@ -69,6 +71,7 @@ fn switch_outlives_a_replacement() {
 
 /// Each of them is within its handshake for 0.9 s, and some are when the new version takes the place.
 #[test]
+#[ignore = "long: make test-long"]
 fn connections_within_their_handshake_outlive_a_replacement() {
     const EACH: Duration = Duration::from_millis(200);
     let Some(_alone) = alone() else { return };

@@ -133,6 +133,7 @@ fn name_of_rapid_is_refused_to_other_controllers() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn replacement_of_a_brought_controller_drains_with_it() {
     let Some(_alone) = alone() else { return };
     let route = route("versions");

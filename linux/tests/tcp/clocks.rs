@@ -6,6 +6,7 @@ use super::namespaces::{Path, run};
 use super::{Loaded, SECOND, alone, judge};
 
 #[test]
+#[ignore = "long: make test-long"]
 fn receiver_clock_that_is_4_per_cent_fast_costs_less_than_5_points() {
     let Some(_alone) = alone() else { return };
     let path = Path::new("pace", 20, 100_000);
@@ -21,6 +22,7 @@ fn receiver_clock_that_is_4_per_cent_fast_costs_less_than_5_points() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn loss_of_most_acknowledgments_costs_less_than_5_points() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over("thin", 60, 450_000);

@@ -107,6 +107,7 @@ fn one_after_another() -> Vec<Planned> {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn transfers_at_random_take_no_longer_than_with_cubic() {
     let Some(_alone) = alone() else { return };
     // Of few transfers the last ones are too few to be judged as closely.
@@ -115,6 +116,7 @@ fn transfers_at_random_take_no_longer_than_with_cubic() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn none_of_fifty_transfers_at_once_stalls() {
     let Some(_alone) = alone() else { return };
     let crowd = |number: u32| [(5 * number * SECOND, 200_000); 50];
@@ -125,12 +127,14 @@ fn none_of_fifty_transfers_at_once_stalls() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn one_long_transfer_takes_no_longer_than_with_cubic() {
     let Some(_alone) = alone() else { return };
     compare("long", Options::default(), &[(Duration::ZERO, 10_000_000)], &[1.1; 3]);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn transfers_to_a_peer_without_rapid_take_no_longer_than_with_cubic() {
     let Some(_alone) = alone() else { return };
     let nobody = Nobody::new("without");

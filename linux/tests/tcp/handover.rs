@@ -23,6 +23,7 @@ fn path(test: &str, limit: u32, delay_ms: u32) -> Path {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn peer_that_tells_no_arrivals_gets_its_data_as_fast_as_from_cubic() {
     let Some(_alone) = alone() else { return };
     let (_nobody, rapid) = deaf("hand", None);
@@ -68,12 +69,14 @@ fn limit_of_the_application_outlives_the_hand_over() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn controller_set_after_connecting_hears_of_arrivals() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over("late", 50, 100_000);
     path.delay(20);
     for set in [Set::AfterConnect, Set::WhileConnecting, Set::AtBothEnds] {
-        let reached = Flow::open_and(&path, &rapid.name, set).mbps(2 * SECOND);
+        let mut flow = Flow::open_and(&path, &rapid.name, set);
+        let reached = flow.mbps(2 * SECOND);
         let status = rapid.status();
         eprintln!("{set:?}: {reached:.1} Mbit/s, fallen {:?}", status.fallen);
         let sender = status.connections.iter().max_by_key(|report| report.delivered);

@@ -50,6 +50,7 @@ fn sender_that_is_lied_to_hears_nothing_else() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn no_lie_about_arrivals_makes_a_sender_exceed_what_is_acknowledged_or_stall() {
     let Some(_alone) = alone() else { return };
     let path = Path::new("lies", 50, 50_000);
@@ -103,6 +104,7 @@ fn most_in_flight(rapid: &Loaded, flow: &mut Flow, answers: &[usize], pause: Dur
 /// Over 50 Mbit/s and 40 ms with a buffer of sixteen bandwidth-delay products, which loses nothing: six answers of eight
 /// products, then six of 20 kB, and so on. Pauses lift the bound of the rate; that of what is in flight holds.
 #[test]
+#[ignore = "long: make test-long"]
 fn no_lie_makes_a_sender_that_pauses_put_more_than_five_products_in_flight() {
     let Some(_alone) = alone() else { return };
     let product = 250_000;
@@ -153,6 +155,7 @@ fn beside_a_victim(rival: Rival) -> f64 {
 /// One whose clock passes for one. A receiver that says nothing gets CUBIC, which takes more than any bound here would leave
 /// it: that, and a lie behind all that finds lies out, are told and not judged, with `PACKETSCALE_LONG`.
 #[test]
+#[ignore = "long: make test-long"]
 fn receiver_clock_that_is_a_little_slow_takes_at_most_a_quarter_more_than_its_share() {
     let Some(_alone) = alone() else { return };
     if long() {

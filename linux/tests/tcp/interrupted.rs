@@ -9,6 +9,7 @@ use std::time::Duration;
 const RTT_S: f64 = 0.04;
 
 #[test]
+#[ignore = "long: make test-long"]
 fn pause_of_the_application_keeps_the_rate() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over_40_ms("pause");
@@ -49,6 +50,7 @@ fn compare_answers(rapid: &Loaded, path: &Path, bytes: usize, pause: Duration, n
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn answers_of_a_kept_connection_take_no_longer_than_with_cubic() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over_40_ms("answers");
@@ -68,11 +70,13 @@ fn answers_after_short_pauses(test: &str, limit: u32) {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn answers_after_short_pauses_take_no_longer_than_with_cubic() {
     answers_after_short_pauses("often", 250_000);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn answers_after_short_pauses_over_a_small_buffer_take_no_longer_than_with_cubic() {
     answers_after_short_pauses("small", 30_000);
 }
@@ -92,6 +96,7 @@ fn until_it_is_back(flow: &mut Flow) -> Duration {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn rate_comes_back_once_a_receiver_reads_again() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over_40_ms("shut");

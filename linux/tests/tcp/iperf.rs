@@ -91,26 +91,31 @@ fn compare(test: &str, words: &str, connections: u64) {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn one_connection() {
     compare("ip_one", &format!("-c {V4}"), 1);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn one_connection_of_ipv6() {
     compare("ip_six", &format!("-c {V6} -6"), 1);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn the_server_sends() {
     compare("ip_rev", &format!("-c {V4} -R"), 1);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn both_send() {
     compare("ip_both", &format!("-c {V4} --bidir"), 2);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn fifty_connections() {
     compare("ip_50", &format!("-c {V4} -P 50"), 50);
 }

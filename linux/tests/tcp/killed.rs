@@ -225,11 +225,13 @@ fn at_every_call(test: &str, change: Change) {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn load_killed_at_any_call_is_undone_by_an_unload() {
     at_every_call("kl", Change::Load);
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn replacement_killed_at_any_call_is_undone_by_an_unload() {
     at_every_call("kr", Change::Replace);
 }

@@ -138,6 +138,7 @@ fn load_does_not_overwrite_a_filter_at_its_place() {
 
 /// The device stays prepared for the other name; what the first steered goes to CUBIC, though the programs stay.
 #[test]
+#[ignore = "long: make test-long"]
 fn unload_of_one_of_two_names_leaves_the_other_its_device_and_arrivals() {
     let Some(_alone) = alone() else { return };
     let route = route("two");
@@ -172,6 +173,7 @@ fn unload_restores_what_its_load_has_set_and_nothing_else() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn replacement_of_other_groups_sets_the_devices_of_the_version_before() {
     let Some(_alone) = alone() else { return };
     let route = route("groups");
@@ -310,6 +312,7 @@ fn replacement_serves_new_connections_and_the_old_version_those_that_it_has() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn drain_waits_for_connections_and_admits_none() {
     let Some(_alone) = alone() else { return };
     let (rapid, route) = Loaded::over("drain", 20, 100_000);

@@ -8,6 +8,7 @@ const LONG: Duration = Duration::from_millis(2500);
 const AFTER: Duration = Duration::from_millis(700);
 
 #[test]
+#[ignore = "long: make test-long"]
 fn rapid_fills_the_path_with_a_shorter_queue_than_cubic() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over("queue", 50, 100_000);

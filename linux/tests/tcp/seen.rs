@@ -60,6 +60,7 @@ fn connections_are_counted_as_they_begin_fall_and_end() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn listeners_hear_of_a_fall_with_the_state_at_the_hand_over() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over("event", 50, 100_000);
@@ -121,6 +122,7 @@ fn time_without_data_to_send_is_counted() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn time_with_a_shut_receive_window_is_counted() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over("full", 20, 100_000);
@@ -149,6 +151,7 @@ fn time_with_a_shut_receive_window_is_counted() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn time_with_a_full_window_of_the_load_is_counted() {
     let Some(_alone) = alone() else { return };
     // 1650 packets per second: 330 in 200 ms, where 200 may be in flight.
@@ -166,6 +169,7 @@ fn time_with_a_full_window_of_the_load_is_counted() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn spurious_timeout_is_counted_as_undone() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over("undo", 20, 200_000);
@@ -183,6 +187,7 @@ fn spurious_timeout_is_counted_as_undone() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn activity_tells_receivers_from_senders() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over("ends", 20, 100_000);

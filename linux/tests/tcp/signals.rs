@@ -28,6 +28,7 @@ fn mark(path: &Path, every: bool) {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn rate_falls_while_every_packet_is_marked() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over_40_ms("marks");
@@ -136,6 +137,7 @@ fn around(rapid: &Loaded, path: &Path, control: &str, change: impl Fn()) -> Rate
 
 /// The bucket that a packet of 9000 B needs hides what is sent too fast: 13 packets of 1500 B. One of two packets does not.
 #[test]
+#[ignore = "long: make test-long"]
 fn packets_that_become_smaller_are_as_fast_as_before() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = jumbo("smaller");
@@ -156,6 +158,7 @@ fn packets_that_become_smaller_are_as_fast_as_before() {
 
 /// The first window is lost, since it is too large; the second connection knows what the path takes, the third does not.
 #[test]
+#[ignore = "long: make test-long"]
 fn link_of_smaller_packets_is_as_fast_from_the_start() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = jumbo("small");
@@ -169,6 +172,7 @@ fn link_of_smaller_packets_is_as_fast_from_the_start() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn limit_of_the_application_is_kept() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over_40_ms("limit");
@@ -209,6 +213,7 @@ fn after_a_long_handshake(path: &Path, control: &str, delay_ms: u32) -> Flow {
 /// answerer's own timer, both a second old, may make three answers of it, of which the third has no option: then the
 /// answerer agrees on nothing (option.bpf.c, `on_accepted`), CUBIC has that connection, and there is nothing to find.
 #[test]
+#[ignore = "long: make test-long"]
 fn round_trip_that_the_handshake_did_not_measure_is_found() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over_40_ms("unmeasured");
@@ -234,6 +239,7 @@ fn round_trip_that_the_handshake_did_not_measure_is_found() {
 /// As above, where the peer echoes timestamps: after three answers, the last without the option, the answerer still knows that
 /// its first one arrived, and tells arrivals.
 #[test]
+#[ignore = "long: make test-long"]
 fn ends_that_are_farther_apart_than_a_timer_agree() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over_40_ms("far");
@@ -269,6 +275,7 @@ fn judge_silence(test: &str, silence: impl Fn(&Path, &mut Flow)) {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn slow_connection_finds_out_that_its_path_is_silent() {
     judge_silence("silent", |path, _| {
         mark(path, false);
@@ -278,6 +285,7 @@ fn slow_connection_finds_out_that_its_path_is_silent() {
 
 /// The path forth dies, the path back does not.
 #[test]
+#[ignore = "long: make test-long"]
 fn data_of_the_peer_does_not_hide_that_the_path_is_silent() {
     judge_silence("oneway", |path, flow| {
         flow.answer(true);

@@ -62,6 +62,7 @@ fn counted(status: &Status) -> (usize, usize) {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn slot_of_a_sleeping_connection_goes_to_one_that_wants_it() {
     let Some(_alone) = alone() else { return };
     let many = Many::new("sleep", 2);
@@ -95,6 +96,7 @@ fn slot_of_a_sleeping_connection_goes_to_one_that_wants_it() {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn thousand_connections_at_a_time_are_all_steered() {
     let Some(_alone) = alone() else { return };
     let many = Many::new("thousand", 1000);
@@ -109,6 +111,7 @@ fn thousand_connections_at_a_time_are_all_steered() {
 
 /// With `PACKETSCALE_LONG` ten thousand of them, otherwise a fifth.
 #[test]
+#[ignore = "long: make test-long"]
 fn after_thousands_of_connections_every_slot_is_free_again() {
     let Some(_alone) = alone() else { return };
     let many = Many::new("ten", 6);

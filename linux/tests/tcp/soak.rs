@@ -250,6 +250,7 @@ fn misbehave(path: &Path, random: &mut fastrand::Rng) {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn nothing_stalls_and_nothing_leaks() {
     soak(false);
 }

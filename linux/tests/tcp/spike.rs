@@ -26,6 +26,7 @@ fn lateness_ms() -> Vec<u32> {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn late_acknowledgments_are_forgiven() {
     let Some(_alone) = alone() else { return };
     let (rapid, path) = Loaded::over("spike", 20, 200_000);
@@ -76,12 +77,14 @@ fn is_over_after(test: &str, long: Duration) {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn outage_is_over_when_the_path_is_back() {
     is_over_after("outage", 2 * SECOND);
 }
 
 /// All that was in flight is sent again, and no retransmission tells of an arrival.
 #[test]
+#[ignore = "long: make test-long"]
 fn long_outage_is_over_when_the_path_is_back() {
     is_over_after("outage5", 5 * SECOND);
 }

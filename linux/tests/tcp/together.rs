@@ -58,6 +58,7 @@ fn of(path: &Path, flow: &mut Flow) -> Second {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn packets_in_groups_fill_a_path_of_short_gaps() {
     let Some(_alone) = alone() else { return };
     // 28 us per packet: below what timers of many machines can do. The buffer holds 4 ms.

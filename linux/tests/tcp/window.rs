@@ -27,6 +27,7 @@ fn rate(window: u32) -> f64 {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn a_wider_window_fills_a_longer_path() {
     let Some(_alone) = alone() else { return };
     let usual = rate(tcp::WINDOW_USUAL);

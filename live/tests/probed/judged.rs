@@ -69,6 +69,7 @@ pub fn holds(told: &[Told]) {
 
 /// What iperf3 says of one of these paths, and what it sends for that. It is not judged: it measures something else.
 #[test]
+#[ignore = "long: make test-long"]
 fn iperf3_on_the_same_path_is_printed() {
     let Some(()) = able() else { return };
     const SECONDS: u32 = 2;

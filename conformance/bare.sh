@@ -1,0 +1,16 @@
+#!/bin/sh
+# Runs a command where there is nothing but Rust, a C compiler, make and the usual tools of a shell: bare.sh COMMAND. So a library or
+# a program that somebody needs without saying so is missing.
+set -eu
+
+tools=$(mktemp -d)
+trap 'rm -rf "$tools"' EXIT
+for name in sh env cc gcc as ld ar make cargo rustc rustdoc rustfmt cargo-fmt cat cp cut date dirname expr false find grep head id ln ls \
+    mkdir mkfifo mktemp mv printf pwd readlink rm rmdir sed seq sleep sort tail tee test touch tr true uname uniq wc xargs; do
+    place=$(PATH="$HOME/.cargo/bin:$PATH" command -v "$name") && case $place in /*) ln -s "$place" "$tools/$name" ;; esac
+done
+status=0
+env -i HOME="$HOME" PATH="$tools" CARGO="${CARGO:-cargo}" ${CARGO_TARGET_DIR:+CARGO_TARGET_DIR="$CARGO_TARGET_DIR"} \
+    ${CARGO_INCREMENTAL:+CARGO_INCREMENTAL="$CARGO_INCREMENTAL"} \
+    ${CARGO_PROFILE_DEV_DEBUG:+CARGO_PROFILE_DEV_DEBUG="$CARGO_PROFILE_DEV_DEBUG"} "$@" || status=$?
+exit $status
