@@ -1,22 +1,17 @@
 //! A packet socket captures what passes a device, independently of everything under test.
 
-#![expect(unsafe_code, reason = "the address of a device, which no safe wrapper makes")]
+#![expect(unsafe_code, reason = "socket options and messages that no safe wrapper covers")]
 
-use std::io::{self, IoSliceMut};
+use std::io;
+use std::mem::{size_of, zeroed};
 use std::net::UdpSocket;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use nix::libc;
-use nix::sys::socket::sockopt::{RcvBufForce, ReceiveTimeout, ReceiveTimestampns};
-use nix::sys::socket::{
-    AddressFamily, ControlMessageOwned, LinkAddr, MsgFlags, SockFlag, SockType, SockaddrLike, bind, recvmsg,
-    setsockopt, socket,
-};
-use nix::sys::time::{TimeVal, TimeValLike};
 
 use super::net::Namespace;
 
@@ -142,39 +137,72 @@ impl Capture {
 /// it; earlier packets are stamped when they are read.
 fn stamping() -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind("127.0.0.1:0")?;
-    setsockopt(&socket, ReceiveTimestampns, &true)?;
+    nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::ReceiveTimestampns, &true)?;
     thread::sleep(Duration::from_millis(100));
     Ok(socket)
 }
 
 fn open(device: &str) -> io::Result<OwnedFd> {
     let index = nix::net::if_::if_nametoindex(device)?;
-    let socket = socket(AddressFamily::Packet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)?;
-    setsockopt(&socket, RcvBufForce, &(64 << 20))?;
-    setsockopt(&socket, ReceiveTimestampns, &true)?;
-    setsockopt(&socket, ReceiveTimeout, &TimeVal::milliseconds(50))?;
-    // SAFETY: plain words, and the size of all of them.
-    let address = unsafe {
-        let mut address: libc::sockaddr_ll = std::mem::zeroed();
+    // SAFETY: plain system calls on a descriptor that has an owner after the first check.
+    unsafe {
+        let fd = libc::socket(libc::AF_PACKET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
+        if fd < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        let fd = OwnedFd::from_raw_fd(fd);
+        let set = |level, option, value: libc::c_int, bytes: libc::timeval| {
+            let (at, size) = if option == libc::SO_RCVTIMEO {
+                ((&raw const bytes).cast::<libc::c_void>(), size_of::<libc::timeval>())
+            } else {
+                ((&raw const value).cast(), size_of::<libc::c_int>())
+            };
+            libc::setsockopt(fd.as_raw_fd(), level, option, at, size as u32)
+        };
+        let pause = libc::timeval { tv_sec: 0, tv_usec: 50_000 };
+        set(libc::SOL_SOCKET, libc::SO_RCVBUFFORCE, 64 << 20, pause);
+        set(libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1, pause);
+        set(libc::SOL_SOCKET, libc::SO_RCVTIMEO, 0, pause);
+        let mut address: libc::sockaddr_ll = zeroed();
         address.sll_family = libc::AF_PACKET as u16;
         address.sll_protocol = (libc::ETH_P_ALL as u16).to_be();
         address.sll_ifindex = index as i32;
-        LinkAddr::from_raw((&raw const address).cast(), Some(size_of_val(&address) as u32)).expect("an address")
-    };
-    bind(socket.as_raw_fd(), &address)?;
-    Ok(socket)
+        let size = size_of::<libc::sockaddr_ll>() as u32;
+        if libc::bind(fd.as_raw_fd(), (&raw const address).cast(), size) < 0 {
+            return Err(io::Error::last_os_error());
+        }
+        Ok(fd)
+    }
 }
 
-/// When the kernel received a packet, whether this device sent it, and its first bytes.
 fn receive(socket: &OwnedFd) -> Option<(u64, bool, Vec<u8>)> {
-    let (mut packet, mut control) = (vec![0; 128], nix::cmsg_space!(libc::timespec));
-    let mut parts = [IoSliceMut::new(&mut packet)];
-    let message = recvmsg::<LinkAddr>(socket.as_raw_fd(), &mut parts, Some(&mut control), MsgFlags::empty()).ok()?;
-    let stamp = message.cmsgs().ok()?.find_map(|message| match message {
-        ControlMessageOwned::ScmTimestampns(time) => Some(time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64),
-        _ => None,
-    });
-    let (length, outgoing) = (message.bytes, message.address?.pkttype() == libc::PACKET_OUTGOING);
-    packet.truncate(length);
-    Some((stamp.unwrap_or(0), outgoing, packet))
+    let mut packet = vec![0u8; 128];
+    let mut control = [0u64; 16];
+    // SAFETY: every pointer in the message points to a local of the size given with it.
+    unsafe {
+        let mut from: libc::sockaddr_ll = zeroed();
+        let mut part = libc::iovec { iov_base: packet.as_mut_ptr().cast(), iov_len: packet.len() };
+        let mut message: libc::msghdr = zeroed();
+        message.msg_name = (&raw mut from).cast();
+        message.msg_namelen = size_of::<libc::sockaddr_ll>() as u32;
+        message.msg_iov = &raw mut part;
+        message.msg_iovlen = 1;
+        message.msg_control = control.as_mut_ptr().cast();
+        message.msg_controllen = size_of_val(&control) as _;
+        let length = libc::recvmsg(socket.as_raw_fd(), &raw mut message, 0);
+        if length < 0 {
+            return None;
+        }
+        packet.truncate(length as usize);
+        let mut ns = 0;
+        let mut next = libc::CMSG_FIRSTHDR(&raw const message);
+        while !next.is_null() {
+            if (*next).cmsg_level == libc::SOL_SOCKET && (*next).cmsg_type == libc::SCM_TIMESTAMPNS {
+                let time: libc::timespec = std::ptr::read_unaligned(libc::CMSG_DATA(next).cast());
+                ns = time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64;
+            }
+            next = libc::CMSG_NXTHDR(&raw const message, next);
+        }
+        Some((ns, from.sll_pkttype == libc::PACKET_OUTGOING, packet))
+    }
 }

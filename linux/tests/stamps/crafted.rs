@@ -6,10 +6,10 @@ use std::os::fd::AsRawFd;
 
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
 
-use super::alone;
 use super::net::{Cgroup, Namespace};
 use super::programs::{Programs, STAMPS, WANTS};
 use super::sequence::{self, Queue};
+use super::{alone, needs_programs};
 
 /// TC_ACT_UNSPEC: the packet goes on as if there were no program.
 const UNSPECIFIED: u32 = u32::MAX;
@@ -65,9 +65,13 @@ impl Host {
         sequence::next(&self.receiver, Queue::Receive)
     }
 
-    /// Runs the program over an Ethernet frame, merged of so many segments of so many bytes, and returns the arrival that it
-    /// records. Panics if it changes the frame.
-    fn run(&self, frame: &[u8], merged: u32, size: u32) -> Option<Noted> {
+    /// Runs the program over an Ethernet frame and returns the arrival that it records. Panics if it changes the frame.
+    fn run(&self, frame: &[u8], merged: u32) -> Option<Noted> {
+        self.run_sized(frame, merged, if merged > 0 { 100 } else { 0 })
+    }
+
+    /// The same, merged of segments of `size` bytes.
+    fn run_sized(&self, frame: &[u8], merged: u32, size: u32) -> Option<Noted> {
         let word = |bytes: &[u8], at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
         let before = word(&self.storage(), 0);
         let program = self.programs.stamp.progs_mut().find(|p| p.name() == "stamp_arrival").expect("the program");
@@ -100,20 +104,7 @@ impl Host {
     }
 
     fn frame(&self) -> Frame {
-        Frame {
-            client: self.client,
-            server: self.server,
-            tags: vec![],
-            seq: self.next(),
-            protocol: 6,
-            ip_options: 0,
-            fragment: 0x4000,
-            extensions: vec![],
-            flags: 0x18,
-            data_offset: 8,
-            payload: PAYLOAD,
-            lie: 0,
-        }
+        Frame::new(self.client, self.server, self.next())
     }
 }
 
@@ -137,6 +128,23 @@ struct Frame {
 }
 
 impl Frame {
+    fn new(client: SocketAddr, server: SocketAddr, seq: u32) -> Frame {
+        Frame {
+            client,
+            server,
+            tags: vec![],
+            seq,
+            protocol: 6,
+            ip_options: 0,
+            fragment: 0x4000,
+            extensions: vec![],
+            flags: 0x18,
+            data_offset: 8,
+            payload: PAYLOAD,
+            lie: 0,
+        }
+    }
+
     fn tcp(&self) -> Vec<u8> {
         let mut tcp = [self.client.port().to_be_bytes(), self.server.port().to_be_bytes()].concat();
         tcp.extend(self.seq.to_be_bytes());
@@ -192,49 +200,68 @@ fn whole(host: &Host, segments: u16) -> Option<Noted> {
 
 #[test]
 fn data_of_a_connection_that_agreed_is_noted_and_passes_unchanged() {
-    let Some(_alone) = alone() else { return };
+    let Some(_alone) = needs_programs().then(alone) else { return };
     for address in ["127.0.0.1", "::1"] {
         let host = Host::new(address);
         let plain = host.frame();
-        let own = if plain.client.is_ipv4() {
-            vec![("40 bytes of IP options", Frame { ip_options: 40, ..plain.clone() })]
-        } else {
-            let extended = |extensions: &[u8]| Frame { extensions: extensions.to_vec(), ..plain.clone() };
-            vec![("hop-by-hop", extended(&[0])), ("destination", extended(&[60])), ("three", extended(&[0, 43, 60]))]
-        };
-        let both = [
-            ("plain", plain.clone()),
-            ("40 bytes of TCP options", Frame { data_offset: 15, ..plain.clone() }),
-            ("a tag", Frame { tags: vec![0x8100], ..plain.clone() }),
-            ("two tags", Frame { tags: vec![0x88a8, 0x8100], ..plain.clone() }),
-        ];
-        for (what, frame) in both.into_iter().chain(own) {
-            assert_eq!(host.run(&frame.build(), 0, 0), whole(&host, 0), "{address}: {what}");
+        assert_eq!(host.run(&plain.build(), 0), whole(&host, 0), "{address}");
+        assert_eq!(host.run(&plain.build(), 6), whole(&host, 6), "merged of six");
+        let options = Frame { data_offset: 15, ..plain.clone() };
+        assert_eq!(host.run(&options.build(), 0), whole(&host, 0), "40 bytes of TCP options");
+        for tags in [vec![0x8100], vec![0x88a8, 0x8100]] {
+            let tagged = Frame { tags, ..plain.clone() };
+            assert_eq!(host.run(&tagged.build(), 0), whole(&host, 0), "{address}, tags {:x?}", tagged.tags);
         }
-        assert_eq!(host.run(&plain.build(), 6, 100), whole(&host, 6), "{address}: merged of six");
     }
 }
 
-/// As virtio-net and TUN hand them over: a size, and no number.
 #[test]
-fn segments_of_merged_packets_are_counted_where_nobody_has() {
-    let Some(_alone) = alone() else { return };
+fn merged_packets_whose_segments_nobody_counted_are_counted() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
     let host = Host::new("127.0.0.1");
-    assert_eq!(host.run(&host.frame().build(), 0, 100), whole(&host, 6));
-    assert_eq!(host.run(&host.frame().build(), 0, 250), whole(&host, 3), "250, 250, 100");
+    // As virtio-net and TUN hand them over: a size, and no number.
+    assert_eq!(host.run_sized(&host.frame().build(), 0, 100), whole(&host, 6));
+    assert_eq!(host.run_sized(&host.frame().build(), 0, 250), whole(&host, 3), "250, 250, 100");
 }
 
 #[test]
-fn other_packets_are_not_noted() {
-    let Some(_alone) = alone() else { return };
+fn data_that_tcp_would_not_take_is_not_noted() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let host = Host::new("127.0.0.1");
+    let plain = host.frame();
+    let at = |ahead: u32| Frame { seq: plain.seq.wrapping_add(ahead), ..plain.clone() };
+    // The window of a new connection is 64 kB at most (RFC 7323 scales only those that follow).
+    for (what, ahead) in [("half the space ahead", 1 << 31), ("16 MB ahead", 16 << 20), ("old", 0u32.wrapping_sub(600))]
+    {
+        assert_eq!(host.run(&at(ahead).build(), 0), None, "{what}");
+    }
+    assert!(host.run(&at(1200).build(), 0).is_some(), "behind a hole");
+    assert_eq!(host.run(&plain.build(), 0), whole(&host, 0));
+}
+
+#[test]
+fn ip_options_and_extension_headers_are_stepped_over() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let host = Host::new("127.0.0.1");
+    let frame = Frame { ip_options: 40, ..host.frame() };
+    assert_eq!(host.run(&frame.build(), 0), whole(&host, 0));
+    let host = Host::new("::1");
+    for extensions in [vec![0], vec![60], vec![0, 43, 60]] {
+        let frame = Frame { extensions, ..host.frame() };
+        assert_eq!(host.run(&frame.build(), 0), whole(&host, 0), "extensions {:?}", frame.extensions);
+    }
+}
+
+#[test]
+fn what_is_no_data_of_such_a_connection_is_not_noted() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
     for address in ["127.0.0.1", "::1"] {
         let host = Host::new(address);
         let plain = host.frame();
         let mut stranger = plain.clone();
         stranger.client.set_port(plain.client.port() ^ 1);
         let length = plain.tcp().len() as i32 + if plain.client.is_ipv4() { 20 } else { 0 };
-        let at = |ahead: u32| Frame { seq: plain.seq.wrapping_add(ahead), ..plain.clone() };
-        let both = [
+        let others = [
             ("another connection", stranger),
             ("a pure acknowledgment", Frame { payload: 0, ..plain.clone() }),
             ("a SYN", Frame { flags: 0x02, ..plain.clone() }),
@@ -244,45 +271,45 @@ fn other_packets_are_not_noted() {
             ("a TCP header of 16 bytes", Frame { data_offset: 4, ..plain.clone() }),
             ("an IP packet that ends before TCP does", Frame { lie: -(PAYLOAD as i32) - 20, ..plain.clone() }),
             ("an IP packet of no length", Frame { lie: -length, ..plain.clone() }),
-            // The window of a new connection is 64 kB at most (RFC 7323 scales only those that follow).
-            ("half the space ahead", at(1 << 31)),
-            ("16 MB ahead", at(16 << 20)),
-            ("old", at(0u32.wrapping_sub(600))),
         ];
-        let fragment = |fragment| ("a fragment", Frame { fragment, ..plain.clone() });
-        let extended =
-            |extensions: &[u8]| ("its extensions", Frame { extensions: extensions.to_vec(), ..plain.clone() });
-        let own = if plain.client.is_ipv4() {
-            [0x2000, 0x0001, 0x20b9].map(fragment).to_vec()
-        } else {
-            [&[44][..], &[0, 44], &[50], &[0; 5]].map(extended).to_vec()
-        };
-        for (what, frame) in both.into_iter().chain(own) {
-            let (fragment, extensions) = (frame.fragment, &frame.extensions);
-            assert_eq!(host.run(&frame.build(), 0, 0), None, "{address}: {what} ({fragment:#x}, {extensions:?})");
+        for (what, frame) in others {
+            assert_eq!(host.run(&frame.build(), 0), None, "{address}: {what}");
         }
-        assert!(host.run(&at(1200).build(), 0, 0).is_some(), "{address}: behind a hole");
-        assert_eq!(host.run(&plain.build(), 0, 0), whole(&host, 0), "{address}: and yet the next one is");
+        assert_eq!(host.run(&plain.build(), 0), whole(&host, 0), "{address}: and yet the next one is");
+    }
+}
+
+#[test]
+fn fragments_are_not_noted() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let host = Host::new("127.0.0.1");
+    for fragment in [0x2000, 0x0001, 0x20b9] {
+        assert_eq!(host.run(&Frame { fragment, ..host.frame() }.build(), 0), None, "{fragment:#x}");
+    }
+    let host = Host::new("::1");
+    for extensions in [vec![44], vec![0, 44], vec![50], vec![0; 5]] {
+        let frame = Frame { extensions, ..host.frame() };
+        assert_eq!(host.run(&frame.build(), 0), None, "extensions {:?}", frame.extensions);
     }
 }
 
 #[test]
 fn a_packet_cut_anywhere_passes() {
-    let Some(_alone) = alone() else { return };
+    let Some(_alone) = needs_programs().then(alone) else { return };
     for (address, headers) in [("127.0.0.1", 14 + 20 + 20), ("::1", 14 + 40 + 20)] {
         let host = Host::new(address);
         let frame = Frame { tags: vec![0x8100], ..host.frame() }.build();
         for length in 14..headers + 10 {
             // A whole TCP header behind the tag is enough; TCP judges the rest.
             let expected = if length < headers + 4 { None } else { whole(&host, 0) };
-            assert_eq!(host.run(&frame[..length], 0, 0), expected, "{address}: {length} bytes");
+            assert_eq!(host.run(&frame[..length], 0), expected, "{address}: {length} bytes");
         }
     }
 }
 
 #[test]
 fn noise_passes_unchanged() {
-    let Some(_alone) = alone() else { return };
+    let Some(_alone) = needs_programs().then(alone) else { return };
     let host = Host::new("127.0.0.1");
     let good = host.frame().build();
     let mut state = 1u32;
@@ -297,6 +324,6 @@ fn noise_passes_unchanged() {
             let at = 12 + next() as usize % 60;
             frame[at] = next() as u8;
         }
-        host.run(&frame, 0, 0);
+        host.run(&frame, 0);
     }
 }

@@ -12,12 +12,12 @@ use std::time::Duration;
 use libbpf_rs::{MapCore, MapFlags};
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, sendto, socket};
 
-use super::alone;
 use super::hostile::feedback;
-use super::net::Pair;
-use super::programs::Hosts;
+use super::net::{Cgroup, Pair};
+use super::programs::{Programs, STAMPS, WANTS};
 use super::sequence::{self, Queue};
-use super::transfer::Plan;
+use super::transfer::{Plan, send};
+use super::{alone, needs_programs};
 
 /// Arrivals beside a SACK block, in a segment that has none: no peer says so.
 const UNREADABLE: [u8; 8] = [254, 8, 0x52, 0x41, 0x80, 0, 0, 0];
@@ -93,35 +93,34 @@ fn forge(pair: &Pair, sender: &TcpStream, ahead: u32, option: &[u8; 8]) {
     });
 }
 
-/// Transfers something, forges acknowledgments, and looks.
-fn forged(ahead: u32, option: &[u8; 8], mut look: impl FnMut(&Hosts, &TcpStream)) {
-    let hosts = Hosts::new();
-    hosts.pair.right.sysctl("net/ipv4/tcp_rmem", &format!("4096 {WINDOW} {WINDOW}")).expect("a setting");
-    hosts.send_and(&Plan { bytes: BYTES as usize, rate: 4_000_000, ..Plan::default() }, |sender| {
+/// Transfers something, and forges. Returns whether the sender believes its peer afterwards, and how many of the forged
+/// acknowledgments TCP found too old.
+fn believes_after(ahead: u32) -> (bool, u64) {
+    let pair = Pair::new().expect("namespaces");
+    pair.right.sysctl("net/ipv4/tcp_rmem", &format!("4096 {WINDOW} {WINDOW}")).expect("a setting");
+    let cgroup = Cgroup::new("forged").expect("a cgroup");
+    let programs = Programs::load(STAMPS | WANTS);
+    let _option = programs.attach_option(&cgroup);
+    programs.attach_stamp(&pair.right);
+    let plan = Plan { bytes: BYTES as usize, rate: 4_000_000, ..Plan::default() };
+    let mut found = None;
+    send(&pair, &plan, Some(&cgroup), Some(&cgroup), |sender| {
         // Until all is acknowledged.
         thread::sleep(Duration::from_millis(500));
-        look(&hosts, sender);
-        forge(&hosts.pair, sender, ahead, option);
+        let before = feedback(&programs, sender.as_raw_fd());
+        assert!(before.trusted && before.news > 50, "{before:?}");
+        let count = || pair.left.inside(too_old);
+        let old = count();
+        forge(&pair, sender, ahead, &UNREADABLE);
         thread::sleep(Duration::from_millis(100));
-        look(&hosts, sender);
+        found = Some((feedback(&programs, sender.as_raw_fd()).trusted, count() - old));
     });
-}
-
-/// Whether the sender believes its peer after forged acknowledgments, and how many of them TCP found too old.
-fn believes_after(ahead: u32) -> (bool, u64) {
-    let mut seen = Vec::new();
-    forged(ahead, &UNREADABLE, |hosts, sender| {
-        let feedback = feedback(&hosts.programs, sender.as_raw_fd());
-        assert!(!seen.is_empty() || feedback.news > 50 && feedback.malformed == 0, "{feedback:?}");
-        seen.push((feedback.trusted, hosts.pair.left.inside(too_old)));
-    });
-    let [(true, old), (trusted, now)] = seen[..] else { panic!("{seen:?}") };
-    (trusted, now - old)
+    found.expect("looked at")
 }
 
 #[test]
-fn unreadable_options_in_segments_that_tcp_drops_convict_no_peer() {
-    let Some(_alone) = alone() else { return };
+fn options_in_segments_that_tcp_does_not_take_convict_no_peer() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
     for (what, behind) in [
         ("just behind the largest window", 2 * WINDOW),
         ("from before the first byte", BYTES + 1000),
@@ -137,8 +136,8 @@ fn unreadable_options_in_segments_that_tcp_drops_convict_no_peer() {
 }
 
 #[test]
-fn unreadable_options_in_segments_that_tcp_takes_convict_the_peer() {
-    let Some(_alone) = alone() else { return };
+fn options_that_cannot_be_read_in_segments_that_tcp_takes_convict_the_peer() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
     for (what, behind) in [("the newest", 0), ("overtaken", 1000u32)] {
         let found = believes_after(behind.wrapping_neg());
         assert_eq!(found, (false, 0), "{what}: whether it believes, and how many were too old");
@@ -147,14 +146,25 @@ fn unreadable_options_in_segments_that_tcp_takes_convict_the_peer() {
 
 /// Who asks makes the other end note arrivals, in memory of its own, and tell them.
 #[test]
-fn question_counts_only_in_a_segment_that_tcp_takes() {
-    let Some(_alone) = alone() else { return };
+fn a_question_counts_only_in_a_segment_that_tcp_takes() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
     for (what, ahead, asked) in [("never sent", 1000, false), ("the newest", 0, true)] {
-        let mut notes = Vec::new();
-        forged(ahead, &QUESTION, |hosts, sender| {
-            let map = hosts.programs.option.maps().find(|map| map.name() == "stamps").expect("the map");
-            notes.push(map.lookup(&sender.as_raw_fd().to_ne_bytes(), MapFlags::ANY).expect("a lookup").is_some());
+        let pair = Pair::new().expect("namespaces");
+        let cgroup = Cgroup::new("asked").expect("a cgroup");
+        let programs = Programs::load(STAMPS | WANTS);
+        let _option = programs.attach_option(&cgroup);
+        programs.attach_stamp(&pair.right);
+        let plan = Plan { bytes: BYTES as usize, rate: 4_000_000, ..Plan::default() };
+        send(&pair, &plan, Some(&cgroup), Some(&cgroup), |sender| {
+            thread::sleep(Duration::from_millis(500));
+            let notes = || {
+                let map = programs.option.maps().find(|map| map.name() == "stamps").expect("the map");
+                map.lookup(&sender.as_raw_fd().to_ne_bytes(), MapFlags::ANY).expect("a lookup").is_some()
+            };
+            assert!(!notes(), "nobody has asked it");
+            forge(&pair, sender, ahead, &QUESTION);
+            thread::sleep(Duration::from_millis(100));
+            assert_eq!(notes(), asked, "{what}");
         });
-        assert_eq!(notes, [false, asked], "{what}: whether it notes arrivals before and after");
     }
 }

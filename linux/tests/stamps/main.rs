@@ -19,15 +19,21 @@ mod wire;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Reserves the machine: tests that measure, or move the process between cgroups, run one at a time. `None` where it cannot
-/// run the programs; prints why.
-fn alone() -> Option<MutexGuard<'static, ()>> {
-    static ALONE: Mutex<()> = Mutex::new(());
-    if let Some(reason) = programs::refusal() {
-        eprintln!("skipped: {reason}");
-        return None;
+/// Whether this machine can run the programs. Prints why if it cannot.
+fn needs_programs() -> bool {
+    match programs::refusal() {
+        Some(reason) => {
+            eprintln!("skipped: {reason}");
+            false
+        }
+        None => true,
     }
-    Some(ALONE.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// Tests that measure, or move the process between cgroups, run one at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[test]

@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use libbpf_rs::{TC_EGRESS, TC_INGRESS};
 
-use super::alone;
 use super::capture::Segment;
-use super::negotiation::{acks, errors, run_of};
+use super::negotiation::{acks, both, errors, run_of};
 use super::net::{Pair, RIGHT};
-use super::programs::{Fate, Hosts, Programs, STAMPS, WANTS, Way};
+use super::programs::{Fate, Programs, STAMPS, WANTS, Way};
 use super::transfer::{Plan, Seen};
+use super::{alone, needs_programs};
 
 /// Returns the SACK blocks of an acknowledgment, in their order.
 fn blocks(ack: &Segment) -> Vec<(u32, u32)> {
@@ -89,15 +89,14 @@ impl Reports {
 
 #[test]
 fn sack_blocks_keep_their_place_and_arrivals_are_told_beside_them() {
-    let Some(_alone) = alone() else { return };
+    let Some(_alone) = needs_programs().then(alone) else { return };
     // A queue of 20 ms, so that several holes are open at the same time.
     let pair = Pair::behind_bottleneck(20, 50_000).expect("namespaces");
     // The receiver acknowledges at once, so that each acknowledgment reports what arrived before it.
     pair.right.sysctl("net/ipv4/tcp_comp_sack_nr", "0").expect("a setting");
     let way = Way::load(Fate { lost: 0b0010_1010, ..Fate::default() });
     way.attach("path_lose", &pair.left, TC_EGRESS);
-    let hosts = Hosts::at(pair, Programs::load(STAMPS | WANTS));
-    let seen = hosts.send(&Plan { bytes: 2_000_000, rate: u32::MAX, ..Plan::default() });
+    let seen = both(&pair, &Plan { bytes: 2_000_000, rate: u32::MAX, ..Plan::default() });
     let mut reports = Reports::default();
     reports.count(&seen);
     let told = errors(&seen).len();
@@ -110,25 +109,28 @@ fn sack_blocks_keep_their_place_and_arrivals_are_told_beside_them() {
 
 #[test]
 fn arrivals_are_told_behind_vlan_tags() {
-    let Some(_alone) = alone() else { return };
+    let Some(_alone) = needs_programs().then(alone) else { return };
     // One tag, which the device holds or leaves in the packet; two tags, where one is in the packet in any case.
     for (tags, offload) in [(1, "on"), (1, "off"), (2, "on")] {
-        let (hosts, way) = (Hosts::new(), Way::load(Fate { tags, ..Fate::default() }));
-        let Pair { left, right, .. } = &hosts.pair;
-        left.command("ethtool", &format!("-K wire txvlan {offload}")).expect("ethtool");
-        way.attach("path_tag", left, TC_EGRESS);
-        way.attach("path_untag", right, TC_INGRESS);
-        let seen = hosts.send(&Plan { bytes: 300_000, ..Plan::default() });
-        // The receiver's packet socket sees tags, which its parser does not know: the arrivals told are counted.
-        let told: usize = acks(&seen.left).iter().filter_map(|a| run_of(a)).map(|run| run.gap_ns.len() + 1).sum();
-        let packets = seen.left.iter().filter(|s| s.payload > 0).count();
+        let pair = Pair::new().expect("namespaces");
+        pair.left.command("ethtool", &format!("-K wire txvlan {offload}")).expect("ethtool");
+        let way = Way::load(Fate { tags, ..Fate::default() });
+        way.attach("path_tag", &pair.left, TC_EGRESS);
+        way.attach("path_untag", &pair.right, TC_INGRESS);
+        let seen = both(&pair, &Plan { bytes: 300_000, ..Plan::default() });
+        let (told, packets) = (errors_of_tagged(&seen), seen.left.iter().filter(|s| s.payload > 0).count());
         assert!(told * 100 >= packets * 95, "{tags} tags, offload {offload}: {told} of {packets} packets told");
     }
 }
 
+/// Returns the number of arrivals reported. The receiver's packet socket sees tags, which its parser does not know.
+fn errors_of_tagged(seen: &Seen) -> usize {
+    acks(&seen.left).iter().filter_map(|a| run_of(a)).map(|run| run.gap_ns.len() + 1).sum()
+}
+
 #[test]
 fn traffic_of_others_arrives_as_it_was_sent() {
-    let Some(_alone) = alone() else { return };
+    let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     Programs::load(STAMPS | WANTS).attach_stamp(&pair.right);
     for address in RIGHT {

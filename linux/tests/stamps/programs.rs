@@ -1,7 +1,6 @@
 //! Compiles the eBPF programs under test from their source, and loads them.
 
 use std::fs::File;
-use std::net::TcpStream;
 use std::os::fd::{AsFd, AsRawFd};
 use std::path::Path;
 use std::sync::OnceLock;
@@ -9,8 +8,7 @@ use std::sync::OnceLock;
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder, TC_INGRESS, TcAttachPoint, TcHook};
 
 use super::clang;
-use super::net::{Cgroup, Namespace, Pair, cgroup2_root};
-use super::transfer::{Plan, Seen, send};
+use super::net::{Cgroup, Namespace, cgroup2_root};
 
 /// The sources that are compiled for the tests.
 pub const SOURCES: [&str; 3] = ["bpf/option.bpf.c", "bpf/stamp.bpf.c", "tests/stamps/path.bpf.c"];
@@ -104,37 +102,6 @@ impl Programs {
     /// Attaches the stamp to the device `wire`, for as long as the namespace lives.
     pub fn attach_stamp(&self, namespace: &Namespace) {
         attach(&self.stamp, "stamp_arrival", namespace, TC_INGRESS, 1);
-    }
-}
-
-/// Two hosts with the programs: sockets that are opened in the cgroup agree on arrivals.
-pub struct Hosts {
-    _option: Link,
-    pub programs: Programs,
-    pub cgroup: Cgroup,
-    pub pair: Pair,
-}
-
-impl Hosts {
-    pub fn new() -> Hosts {
-        Hosts::at(Pair::new().expect("namespaces"), Programs::load(STAMPS | WANTS))
-    }
-
-    pub fn at(pair: Pair, programs: Programs) -> Hosts {
-        let cgroup = Cgroup::new("hosts").expect("a cgroup");
-        let option = programs.attach_option(&cgroup);
-        programs.attach_stamp(&pair.right);
-        Hosts { _option: option, programs, cgroup, pair }
-    }
-
-    /// Makes a transfer with the sockets of both ends under the programs.
-    pub fn send(&self, plan: &Plan) -> Seen {
-        self.send_and(plan, |_| {})
-    }
-
-    /// The same; `look`: see [`send`].
-    pub fn send_and(&self, plan: &Plan, look: impl FnOnce(&TcpStream)) -> Seen {
-        send(&self.pair, plan, Some(&self.cgroup), Some(&self.cgroup), look)
     }
 }
 

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use nix::errno::Errno;
 use nix::libc;
-use nix::sys::socket::sockopt::{Linger, ReuseAddr, TcpCongestion};
+use nix::sys::socket::sockopt::{ReuseAddr, TcpCongestion};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage, setsockopt, socket};
 
 use super::capture::{Capture, Segment};
@@ -84,7 +84,8 @@ pub fn send(
     look(&stream);
     if !all {
         // Discards the data that still waits in the socket.
-        setsockopt(&stream, Linger, &libc::linger { l_onoff: 1, l_linger: 0 }).expect("an option");
+        let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+        set(&stream, libc::SOL_SOCKET, libc::SO_LINGER, &linger);
     }
     drop(stream);
     let received = receiver.join().expect("the receiver does not panic");
@@ -119,10 +120,7 @@ fn connect(address: SocketAddr, plan: &Plan) -> TcpStream {
     }
     nix::sys::socket::connect(socket.as_raw_fd(), &SockaddrStorage::from(address)).expect("connects");
     let stream = TcpStream::from(socket);
-    let rate = (&raw const plan.rate).cast();
-    // SAFETY: the kernel reads four bytes.
-    let failed = unsafe { libc::setsockopt(stream.as_raw_fd(), libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, rate, 4) };
-    assert_eq!(failed, 0);
+    set(&stream, libc::SOL_SOCKET, libc::SO_MAX_PACING_RATE, &plan.rate);
     stream.set_write_timeout(Some(Duration::from_millis(100))).expect("a timeout");
     stream
 }
@@ -149,4 +147,12 @@ fn enter<T>(cgroup: Option<&Cgroup>, open: impl FnOnce() -> T) -> T {
         Some(cgroup) => cgroup.with(open),
         None => open(),
     }
+}
+
+fn set<T>(stream: &TcpStream, level: i32, option: i32, value: &T) {
+    // SAFETY: the kernel reads as many bytes as the value has.
+    let done = unsafe {
+        libc::setsockopt(stream.as_raw_fd(), level, option, (&raw const *value).cast(), size_of::<T>() as u32)
+    };
+    assert_eq!(done, 0, "socket option {option}");
 }

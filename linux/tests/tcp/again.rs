@@ -1,72 +1,100 @@
 //! Commands that meet: a load while another drains, the switch while it drains and after a replacement.
 
-use super::flow::Flow;
-use super::namespaces::run;
-use super::{Loaded, SECOND, alone, drained, few};
+use super::flow::{Flow, Set};
+use super::namespaces::{Bottleneck, run};
+use super::{Loaded, able, alone};
 use linux::tcp::{self, Drained, Options, Reason};
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
-fn load(options: &Options) {
-    tcp::load(options).unwrap_or_else(|error| panic!("{error}"));
+const SECOND: Duration = Duration::from_secs(1);
+
+fn few(name: &str, flows: u32) -> Options {
+    Options { name: name.to_string(), flows, ..Options::default() }
 }
 
-fn replace(options: &Options) {
-    tcp::replace(options).unwrap_or_else(|error| panic!("{error}"));
+/// Waits until a drain has taken the name from new connections.
+fn wait_until_it_drains(name: &str) {
+    while tcp::is_registered(name) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
 }
 
 #[test]
 #[ignore = "long: make test-long"]
-fn load_while_another_drains_leaves_one() {
-    let Some(_alone) = alone() else { return };
-    let (rapid, path) = Loaded::over("meet", 20, 100_000);
+fn a_load_while_another_drains_leaves_one() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = Loaded::over("meet", &Bottleneck { mbit: 20, limit: 100_000 });
     let name = rapid.name.as_str();
-    let mut flow = rapid.begun(&path);
-    let done = drained(name, 30 * SECOND, |drainer| {
+    let mut flow = Flow::open(&path, name, Set::BeforeConnect);
+    flow.bulk(SECOND);
+    std::thread::scope(|scope| {
+        let drainer = scope.spawn(|| tcp::drain(name, Some(30 * SECOND)));
+        wait_until_it_drains(name);
         // What drains has no new connections to switch on.
         let refused = tcp::switch(name, true).expect_err("it drains").to_string();
         assert!(refused.contains("is being unloaded"), "{refused}");
         assert_eq!(tcp::switched(name).expect("loaded"), (false, true));
-        load(&few(name, 5));
+        tcp::load(&few(name, 5)).unwrap_or_else(|error| panic!("{error}"));
         flow.bulk(SECOND);
         assert!(!drainer.is_finished(), "the old connection has not ended");
         drop(flow);
+        let done = drainer.join().expect("no panic").expect("drains");
+        assert_eq!(done, Drained { there: true, left: 0, again: true });
     });
-    assert_eq!(done, Drained { there: true, left: 0, again: true });
-    assert_eq!(rapid.status().flows, 5);
+    assert_eq!(tcp::status(name).expect("the new one").flows, 5);
     assert_eq!(tcp::switched(name).expect("the new one"), (false, false));
     assert!(!Path::new("/run/packetscale").join(format!("{name}-1")).exists(), "the old one is gone");
 }
 
 #[test]
 #[ignore = "long: make test-long"]
-fn connections_left_at_the_end_of_a_drain_go_to_cubic_though_the_name_is_loaded_again() {
-    let Some(_alone) = alone() else { return };
-    let (rapid, path) = Loaded::over("over", 20, 100_000);
-    let mut flow = rapid.begun(&path);
-    let done = drained(&rapid.name, 3 * SECOND, |_| {
-        load(&few(&rapid.name, 5));
+fn what_is_left_when_time_is_over_goes_to_cubic_though_the_name_is_loaded_again() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = Loaded::over("over", &Bottleneck { mbit: 20, limit: 100_000 });
+    let name = rapid.name.as_str();
+    let mut flow = Flow::open(&path, name, Set::BeforeConnect);
+    flow.bulk(SECOND);
+    std::thread::scope(|scope| {
+        let drainer = scope.spawn(|| tcp::drain(name, Some(3 * SECOND)));
+        wait_until_it_drains(name);
+        tcp::load(&few(name, 5)).unwrap_or_else(|error| panic!("{error}"));
         flow.bulk(4 * SECOND);
+        let done = drainer.join().expect("no panic").expect("drains");
+        assert_eq!(done, Drained { there: true, left: 1, again: true });
     });
-    assert_eq!(done, Drained { there: true, left: 1, again: true });
-    assert_eq!(flow.steered_by(), "cubic");
-    assert!(tcp::is_registered(&rapid.name));
+    assert_eq!(super::life::steered_by(&flow), "cubic");
+    assert!(tcp::is_registered(name));
 }
 
 #[test]
-fn switch_outlives_a_replacement() {
-    let Some(_alone) = alone() else { return };
-    let (rapid, path) = Loaded::over("stays", 20, 100_000);
+fn the_switch_outlives_a_replacement() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = Loaded::over("stays", &Bottleneck { mbit: 20, limit: 100_000 });
     let name = rapid.name.as_str();
     tcp::switch(name, false).expect("loaded");
-    replace(&few(name, 5));
+    tcp::replace(&few(name, 5)).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(tcp::switched(name).expect("loaded"), (true, false));
-    assert_eq!(rapid.flow(&path).steered_by(), "cubic");
-    assert_eq!((rapid.status().flows, rapid.reasons()), (5, vec![Reason::SwitchedOff]));
+    let flow = Flow::open(&path, name, Set::BeforeConnect);
+    assert_eq!(super::life::steered_by(&flow), "cubic");
+    let status = tcp::status(name).expect("loaded");
+    let reasons: Vec<Reason> = status.fallen.iter().map(|(_, fallen)| fallen.why()).collect();
+    assert_eq!((status.flows, reasons), (5, vec![Reason::SwitchedOff]));
     tcp::switch(name, true).expect("loaded");
-    assert_eq!(rapid.begun(&path).steered_by(), name);
+    let mut new = Flow::open(&path, name, Set::BeforeConnect);
+    new.bulk(SECOND);
+    assert_eq!(super::life::steered_by(&new), name);
 }
 
 /// Each of them is within its handshake for 0.9 s, and some are when the new version takes the place.
@@ -74,34 +102,43 @@ fn switch_outlives_a_replacement() {
 #[ignore = "long: make test-long"]
 fn connections_within_their_handshake_outlive_a_replacement() {
     const EACH: Duration = Duration::from_millis(200);
-    let Some(_alone) = alone() else { return };
-    let options = |name: &str| Options { volunteer: false, ..few(name, 10) };
-    let (rapid, path) = Loaded::with("shakes", options(""), 20, 100_000);
-    drop(rapid.flow(&path)); // the hosts know each other's addresses now
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let options = Options { volunteer: false, ..few("", 10) };
+    let (rapid, path) = Loaded::with("shakes", options.clone(), &Bottleneck { mbit: 20, limit: 100_000 });
+    let (name, path) = (rapid.name.as_str(), &path);
+    drop(Flow::open(path, name, Set::BeforeConnect)); // the hosts know each other's addresses now
     path.delay(900);
     let flows: Vec<Flow> = std::thread::scope(|scope| {
-        let replaces = scope.spawn(|| replace(&options(&rapid.name)));
-        let open = |turn| {
-            std::thread::sleep(turn * EACH);
-            rapid.flow(&path)
-        };
-        let opens: Vec<_> = (0..8).map(|turn| scope.spawn(move || open(turn))).collect();
-        replaces.join().expect("no panic");
+        let replaces = scope.spawn(|| tcp::replace(&Options { name: name.to_string(), ..options }));
+        let opens = (0..8).map(|turn| {
+            scope.spawn(move || {
+                std::thread::sleep(turn * EACH);
+                Flow::open(path, name, Set::BeforeConnect)
+            })
+        });
+        let opens: Vec<_> = opens.collect();
+        replaces.join().expect("no panic").unwrap_or_else(|error| panic!("{error}"));
         opens.into_iter().map(|one| one.join().expect("no panic")).collect()
     });
     path.delay(1);
     for mut flow in flows {
         flow.bulk(SECOND);
         // Without arrivals CUBIC would have it.
-        assert_eq!(flow.steered_by(), rapid.name);
+        assert_eq!(super::life::steered_by(&flow), name);
     }
 }
 
 #[test]
-fn name_that_is_not_loaded_is_refused() {
-    let Some(_alone) = alone() else { return };
-    for asked in [tcp::status("nobody").map(drop), tcp::flows("nobody").map(drop), tcp::switch("nobody", true)] {
-        let words = asked.expect_err("not loaded").to_string();
+fn a_name_that_nobody_has_loaded_is_told_so() {
+    if !able() {
+        return;
+    }
+    let asked = [tcp::status("nobody").map(drop), tcp::flows("nobody").map(drop), tcp::switch("nobody", true)];
+    for refused in asked {
+        let words = refused.expect_err("not loaded").to_string();
         assert_eq!(words, "nobody is not loaded; `packetscale tcp load` loads it");
     }
     for name in ["../run", "", "a-b"] {
@@ -110,9 +147,12 @@ fn name_that_is_not_loaded_is_refused() {
 }
 
 #[test]
-fn unload_resets_the_default_of_a_namespace_that_is_only_mounted_elsewhere() {
+fn a_namespace_that_is_only_mounted_elsewhere_goes_back_to_what_others_use() {
     const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
-    let Some(_alone) = alone() else { return };
+    if !able() {
+        return;
+    }
+    let _alone = alone();
     let rapid = Loaded::new("pods", few("", 4));
     let (named, elsewhere) = ("/run/netns/rt_pods", std::env::temp_dir().join("rt pods"));
     run("ip netns add rt_pods");
@@ -120,7 +160,16 @@ fn unload_resets_the_default_of_a_namespace_that_is_only_mounted_elsewhere() {
     mount(Some(named), &elsewhere, None::<&str>, MsFlags::MS_BIND, None::<&str>).expect("mounts");
     umount2(named, MntFlags::MNT_DETACH).expect("unmounts");
     fs::remove_file(named).expect("removes");
-    let inside = |work: &(dyn Fn() + Sync)| super::namespaces::inside_of(&elsewhere, work);
+    let inside = |work: &(dyn Fn() + Sync)| {
+        std::thread::scope(|scope| {
+            let enters = || {
+                let file = fs::File::open(&elsewhere).expect("the namespace");
+                nix::sched::setns(file, nix::sched::CloneFlags::CLONE_NEWNET).expect("enters");
+                work();
+            };
+            scope.spawn(enters).join().expect("no panic");
+        });
+    };
     inside(&|| fs::write(DEFAULT, &rapid.name).expect("a setting"));
     drop(rapid);
     inside(&|| assert_eq!(fs::read_to_string(DEFAULT).expect("a setting").trim(), "cubic"));

@@ -2,14 +2,15 @@
 
 use super::clang;
 use super::connection::{goodput, transfer};
-use super::flow::Flow;
+use super::flow::{Flow, Set};
 use super::killed::machine;
-use super::namespaces::{MANY_SEGMENTS, Path as Route};
-use super::{SECOND, alone, drained, few, judge};
-use linux::tcp::{self, Bringing, Brought, Drained, Error};
-use std::path::{Path, PathBuf};
+use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route};
+use super::{able, alone};
+use linux::tcp::{self, Brought, Drained, Error, Options};
+use std::path::PathBuf;
 use std::time::Duration;
 
+const SECOND: Duration = Duration::from_secs(1);
 const SOURCE: &str = "examples/aimd.bpf.c";
 /// What makes the example a broken one, and a part of what is said about it.
 const BROKEN: [(&str, &str); 7] = [
@@ -42,31 +43,28 @@ fn written(what: &str, bytes: &[u8]) -> PathBuf {
 }
 
 fn route(test: &str) -> Route {
-    let route = Route::new(test, 20, 100_000);
+    let route = Route::new(test, &Bottleneck { mbit: 20, limit: 100_000 });
     route.delay(20);
-    route.segments(MANY_SEGMENTS);
     route
 }
 
-/// Loads the example, or another version of it.
-fn bring(replace: bool) -> Bringing {
-    tcp::bring(&file(&[]), None, replace).unwrap_or_else(|error| panic!("{error}"))
-}
-
-/// Why a file is refused.
-fn refusal(file: &Path, name: Option<&str>, replace: bool) -> String {
-    match tcp::bring(file, name, replace) {
+fn said(refused: Result<tcp::Bringing, Error>) -> String {
+    match refused {
         Ok(brought) => panic!("accepted: {brought:?}"),
         Err(Error::Input(words) | Error::Machine(words)) => words,
     }
 }
 
 #[test]
-fn controller_of_a_file_is_tried_registered_and_unloaded() {
-    let Some(_alone) = alone() else { return };
+fn a_controller_of_a_file_is_tried_registered_and_unloaded() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
     let route = route("bring");
+    route.segments(MANY_SEGMENTS);
     let was = machine(&route);
-    let found = bring(false);
+    let found = tcp::bring(&file(&[]), None, false).unwrap_or_else(|error| panic!("{error}"));
     eprintln!("{:?}", found.tried);
     assert_eq!((found.name.as_str(), found.old), ("aimd", 0));
     assert!(found.tried.lossy.is_some(), "this kernel has netem");
@@ -75,12 +73,13 @@ fn controller_of_a_file_is_tried_registered_and_unloaded() {
     assert_eq!(tcp::brought("aimd").expect("root"), Some(nobody));
     assert_eq!(tcp::brought("rapid").expect("root"), None);
     let rate = goodput(&transfer(&route, "aimd", 3 * SECOND), SECOND) / 1e6;
-    judge(rate > 17.0, format_args!("{rate:.1} Mbit/s of 20"));
+    eprintln!("{rate:.1} Mbit/s of 20");
+    assert!(rate > 17.0, "{rate:.1} Mbit/s");
     // The kernel counts its users; at their end they are none.
-    let flow = Flow::open(&route, "aimd");
+    let flow = Flow::open(&route, "aimd", Set::BeforeConnect);
     assert_eq!(tcp::brought("aimd").expect("root"), Some(Brought { users: 1, ..nobody }));
     drop(flow);
-    for refused in [tcp::status("aimd").map(drop), tcp::switch("aimd", false), tcp::load(&few("aimd", 4)).map(drop)] {
+    for refused in [tcp::status("aimd").map(drop), tcp::switch("aimd", false), tcp::load(&named("aimd")).map(drop)] {
         let words = refused.expect_err("Rapid's affair").to_string();
         assert!(words.contains("was loaded from a file"), "{words}");
     }
@@ -89,20 +88,30 @@ fn controller_of_a_file_is_tried_registered_and_unloaded() {
 }
 
 #[test]
-fn map_that_a_file_pins_by_name_is_not_pinned() {
-    let Some(_alone) = alone() else { return };
+fn a_map_that_a_file_pins_by_name_is_not_pinned() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
     tcp::bring(&file(&[PINNED]), None, false).unwrap_or_else(|error| panic!("{error}"));
-    assert!(!Path::new("/sys/fs/bpf/aimd_pinned").exists());
+    assert!(!std::path::Path::new("/sys/fs/bpf/aimd_pinned").exists());
     assert!(tcp::unload("aimd").expect("unloads"));
 }
 
+fn named(name: &str) -> Options {
+    Options { name: name.to_string(), flows: 4, ..Options::default() }
+}
+
 #[test]
-fn broken_controller_is_refused_with_the_reason_and_leaves_nothing() {
-    let Some(_alone) = alone() else { return };
+fn what_is_broken_is_refused_with_the_reason_and_leaves_nothing() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
     let route = route("broken");
     let was = machine(&route);
     for (word, why) in BROKEN {
-        let words = refusal(&file(&[word]), None, false);
+        let words = said(tcp::bring(&file(&[word]), None, false));
         eprintln!("{words}");
         assert!(words.contains(why) && words.contains("aimd-D"), "{word}: {words}");
         assert_eq!(machine(&route), was, "{word}");
@@ -111,40 +120,49 @@ fn broken_controller_is_refused_with_the_reason_and_leaves_nothing() {
     let own = std::env::current_exe().expect("a program of this machine");
     for (path, why) in [(text, "expected an ELF file"), (own, "expected an ELF file"), ("/none".into(), "No such file")]
     {
-        let words = refusal(&path, None, false);
+        let words = said(tcp::bring(&path, None, false));
         assert!(words.contains(why) && words.starts_with(&path.display().to_string()), "{words}");
     }
     for (name, why) in [("cubic", "not ours"), ("a name", "letters"), ("sixteen_letters_", "15 letters")] {
-        let words = refusal(&file(&[]), Some(name), false);
+        let words = said(tcp::bring(&file(&[]), Some(name), false));
         assert!(words.contains(why), "{name}: {words}");
     }
     assert_eq!(machine(&route), was);
 }
 
 #[test]
-fn name_of_rapid_is_refused_to_other_controllers() {
-    let Some(_alone) = alone() else { return };
-    let rapid = super::Loaded::new("bring", few("", 4));
+fn a_name_of_rapid_is_not_for_others() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let rapid = super::Loaded::new("bring", named(""));
     for replace in [false, true] {
-        let words = refusal(&file(&[]), Some(&rapid.name), replace);
+        let words = said(tcp::bring(&file(&[]), Some(&rapid.name), replace));
         assert!(words.contains("is Rapid"), "{words}");
     }
-    assert_eq!(rapid.status().flows, 4);
+    assert_eq!(tcp::status(&rapid.name).expect("still loaded").flows, 4);
 }
 
 #[test]
 #[ignore = "long: make test-long"]
-fn replacement_of_a_brought_controller_drains_with_it() {
-    let Some(_alone) = alone() else { return };
+fn another_version_takes_its_place_and_drains_with_it() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
     let route = route("versions");
+    route.segments(MANY_SEGMENTS);
     let was = machine(&route);
-    bring(false);
-    assert!(refusal(&file(&[]), None, false).contains("--replace"));
-    let mut old = Flow::open(&route, "aimd");
+    let example = file(&[]);
+    tcp::bring(&example, None, false).unwrap_or_else(|error| panic!("{error}"));
+    assert!(said(tcp::bring(&example, None, false)).contains("--replace"));
+    let mut old = Flow::open(&route, "aimd", Set::BeforeConnect);
     old.bulk(SECOND);
-    assert_eq!(bring(true).old, 1);
-    let mut new = Flow::open(&route, "aimd");
-    let rates = [&mut old, &mut new].map(|flow| flow.mbps(SECOND));
+    let found = tcp::bring(&example, None, true).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(found.old, 1);
+    let mut new = Flow::open(&route, "aimd", Set::BeforeConnect);
+    let rates = [&mut old, &mut new].map(|flow| flow.bulk(SECOND) * 8.0 / 1e6);
     assert!(rates.iter().all(|rate| *rate > 1.0), "{rates:.1?} Mbit/s");
     let both = Brought { registered: true, users: 1, earlier: 1 };
     assert_eq!(tcp::brought("aimd").expect("root"), Some(both));
@@ -153,9 +171,13 @@ fn replacement_of_a_brought_controller_drains_with_it() {
     assert_eq!(late, Drained { there: true, left: 2, again: false });
     assert!(old.bulk(SECOND) > 1e5, "it goes on");
     drop((old, new));
-    bring(false);
-    let flow = Flow::open(&route, "aimd");
-    let done = drained("aimd", 30 * SECOND, |_| {
+    tcp::bring(&example, None, false).unwrap_or_else(|error| panic!("{error}"));
+    let flow = Flow::open(&route, "aimd", Set::BeforeConnect);
+    std::thread::scope(|scope| {
+        let drainer = scope.spawn(|| tcp::drain("aimd", Some(30 * SECOND)));
+        while tcp::is_registered("aimd") {
+            std::thread::sleep(Duration::from_millis(10));
+        }
         let waits = Brought { registered: false, users: 1, earlier: 0 };
         // The kernel counts the registration itself until all processors have noticed that the name is gone.
         let began = std::time::Instant::now();
@@ -164,7 +186,8 @@ fn replacement_of_a_brought_controller_drains_with_it() {
             std::thread::sleep(Duration::from_millis(10));
         }
         drop(flow);
+        let done = drainer.join().expect("no panic").expect("unloads");
+        assert_eq!(done, Drained { there: true, left: 0, again: false });
     });
-    assert_eq!(done, Drained { there: true, left: 0, again: false });
     assert_eq!(machine(&route), was);
 }

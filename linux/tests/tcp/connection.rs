@@ -1,15 +1,14 @@
 //! A bulk TCP connection over a path, and what TCP itself reports about it.
 
-use super::flow::Flow;
 use super::namespaces::{Path, RECEIVER};
 use nix::libc;
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockProtocol, SockType, SockaddrIn, connect, setsockopt, socket, sockopt,
 };
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{Read, Write};
 use std::net::{SocketAddrV4, TcpListener, TcpStream};
-use std::os::fd::{AsFd, AsRawFd};
+use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 /// One sample of a connection's state.
@@ -30,49 +29,55 @@ pub fn listen(path: &Path) -> TcpListener {
 
 /// Opens a connection to it from the sender's namespace.
 pub fn open(path: &Path, control: &str, to: u16) -> std::io::Result<TcpStream> {
-    path.inside("a", || connected(control, to))
-}
-
-/// Opens a connection to it from this thread's namespace.
-pub fn connected(control: &str, to: u16) -> std::io::Result<TcpStream> {
-    let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), SockProtocol::Tcp)?;
-    set_control(&socket, control)?;
-    connect(socket.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(RECEIVER, to)))?;
-    Ok(TcpStream::from(socket))
-}
-
-pub fn set_control(socket: &impl AsFd, control: &str) -> nix::Result<()> {
-    setsockopt(socket, sockopt::TcpCongestion, &OsString::from(control))
+    path.inside("a", || {
+        let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), SockProtocol::Tcp)?;
+        setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(control))?;
+        connect(socket.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(RECEIVER, to)))?;
+        Ok(TcpStream::from(socket))
+    })
 }
 
 /// Sends in small blocks for the time `long`; samples the connection every 10 ms.
 pub fn transfer(path: &Path, control: &str, long: Duration) -> Vec<Look> {
-    let mut flow = Flow::open(path, control);
-    flow.stream.set_nodelay(false).expect("an option");
-    let (began, mut looks) = (Instant::now(), Vec::<Look>::new());
+    let listener = listen(path);
+    let port = listener.local_addr().expect("an address").port();
+    let receiver = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("a connection");
+        let mut block = vec![0; 65536];
+        while stream.read(&mut block).is_ok_and(|n| n > 0) {}
+    });
+    let mut stream = open(path, control, port).expect("connects");
+    stream.set_write_timeout(Some(Duration::from_millis(100))).expect("a timeout");
+    let (began, block) = (Instant::now(), [0; 4096]);
+    let mut looks: Vec<Look> = Vec::new();
     while began.elapsed() < long {
-        let _ = flow.stream.write(&[0; 4096]);
+        let _ = stream.write(&block);
         if looks.last().is_none_or(|look| began.elapsed() >= look.at + Duration::from_millis(10)) {
-            looks.push(look(&flow.stream, began));
+            looks.push(look(&stream, began));
         }
     }
+    // Data that is still in the socket need not arrive.
+    socket_reset(&stream);
+    drop(stream);
+    receiver.join().expect("the receiver ends");
     looks
 }
 
-/// What TCP says of a connection.
-pub fn tcp_info(stream: &TcpStream) -> libc::tcp_info {
-    // SAFETY: plain words; getsockopt fills those that its kernel knows.
-    unsafe {
-        let mut info: libc::tcp_info = std::mem::zeroed();
-        let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
-        let at = (&raw mut info).cast();
-        assert_eq!(libc::getsockopt(stream.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, at, &mut length), 0);
-        info
-    }
+fn socket_reset(stream: &TcpStream) {
+    let linger = libc::linger { l_onoff: 1, l_linger: 0 };
+    setsockopt(stream, sockopt::Linger, &linger).expect("lingers not");
 }
 
 pub fn look(stream: &TcpStream, began: Instant) -> Look {
-    let info = tcp_info(stream);
+    // SAFETY: plain words; getsockopt fills those that its kernel knows.
+    let (info, failed) = unsafe {
+        let mut info: libc::tcp_info = std::mem::zeroed();
+        let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+        let at = (&raw mut info).cast();
+        let failed = libc::getsockopt(stream.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, at, &mut length);
+        (info, failed)
+    };
+    assert_eq!(failed, 0);
     Look {
         at: began.elapsed(),
         rtt_us: info.tcpi_rtt,

@@ -14,6 +14,7 @@ mod interrupted;
 mod iperf;
 mod killed;
 mod life;
+mod lifecycle;
 mod lockstep;
 mod namespaces;
 mod queueing;
@@ -25,64 +26,32 @@ mod spike;
 mod together;
 mod window;
 
-use flow::Flow;
-use linux::tcp::{self, Counters, Drained, Error, Options, Reason, Report, Status};
-use namespaces::Path;
-use std::fmt::Display;
+use linux::tcp::{self, Options, Report};
+use namespaces::{Bottleneck, Path};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::thread::ScopedJoinHandle;
-use std::time::Duration;
-
-const SECOND: Duration = Duration::from_secs(1);
 
 /// Whether everything is to be tried, where a part is tried else: `PACKETSCALE_LONG` is set.
 fn long() -> bool {
     std::env::var_os("PACKETSCALE_LONG").is_some()
 }
 
-/// Reserves the machine for one test: there may be only two processors. `None` where it cannot run Rapid; prints why.
-fn alone() -> Option<MutexGuard<'static, ()>> {
-    static ALONE: Mutex<()> = Mutex::new(());
+/// Whether this machine can run Rapid. Prints why if it cannot.
+fn able() -> bool {
     let reason = if !nix::unistd::geteuid().is_root() {
         "network namespaces and eBPF need root"
     } else if !std::path::Path::new("/sys/kernel/btf/vmlinux").exists() {
         "the kernel has no type information (BTF)"
-    } else if !clang::is_installed() {
-        "clang is not installed"
     } else {
-        return Some(ALONE.lock().unwrap_or_else(PoisonError::into_inner));
+        return true;
     };
     eprintln!("skipped: {reason}");
-    None
+    false
 }
 
-/// Prints what was found; panics with it where it is wrong.
-#[track_caller]
-fn judge(is_right: bool, found: impl Display) {
-    eprintln!("{found}");
-    assert!(is_right, "{found}");
-}
-
-/// Slots for few connections.
-fn few(name: &str, flows: u32) -> Options {
-    Options { name: name.to_string(), flows, ..Options::default() }
-}
-
-/// A name of this process's own.
-fn own_name(what: &str) -> String {
-    format!("r_{what}_{}", std::process::id() % 10_000)
-}
-
-/// Drains. Does `work` once new connections no longer get the name.
-fn drained(name: &str, limit: Duration, work: impl FnOnce(&ScopedJoinHandle<'_, Result<Drained, Error>>)) -> Drained {
-    std::thread::scope(|scope| {
-        let drainer = scope.spawn(|| tcp::drain(name, Some(limit)));
-        while tcp::is_registered(name) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        work(&drainer);
-        drainer.join().expect("no panic").expect("drains")
-    })
+/// Tests that measure run one at a time: there may be only two processors.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// A congestion control that belongs to one test and is unloaded at its end.
@@ -92,70 +61,36 @@ struct Loaded {
 
 impl Loaded {
     fn new(what: &str, options: Options) -> Loaded {
-        let name = own_name(what);
+        let name = format!("r_{what}_{}", std::process::id() % 10_000);
         let trial = tcp::load(&Options { name: name.clone(), ..options }).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(trial.without_option, None, "the option's programs are needed");
         Loaded { name }
     }
 
-    /// Rapid for four connections, and a path of so many Mbit/s, with a buffer of so many bytes, at whose end arrivals are noted.
-    fn over(test: &str, mbit: u32, limit: u32) -> (Loaded, Path) {
-        Loaded::with(test, few("", 4), mbit, limit)
+    /// Rapid for four connections, and a path at whose end arrivals are noted.
+    fn over(test: &str, bottleneck: &Bottleneck) -> (Loaded, Path) {
+        Loaded::with(test, Options { flows: 4, ..Options::default() }, bottleneck)
     }
 
     /// Rapid as the options say, and the same.
-    fn with(test: &str, options: Options, mbit: u32, limit: u32) -> (Loaded, Path) {
+    fn with(test: &str, options: Options, bottleneck: &Bottleneck) -> (Loaded, Path) {
         let rapid = Loaded::new(test, options);
-        let path = Path::new(test, mbit, limit);
-        rapid.note_arrivals(&path);
+        let path = Path::new(test, bottleneck);
+        path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
         (rapid, path)
     }
 
     /// The same over 20 Mbit/s and 40 ms.
     fn over_40_ms(test: &str) -> (Loaded, Path) {
-        let (rapid, path) = Loaded::over(test, 20, 100_000);
+        let (rapid, path) = Loaded::over(test, &Bottleneck { mbit: 20, limit: 100_000 });
         path.delay(40);
         (rapid, path)
     }
 
-    fn note_arrivals(&self, path: &Path) {
-        path.inside("b", || tcp::note_arrivals(&self.name, "in").expect("tc"));
-    }
-
-    /// A connection that it steers from its handshake on.
-    fn flow(&self, path: &Path) -> Flow {
-        Flow::open(path, &self.name)
-    }
-
-    /// The same, which has sent for a second.
-    fn begun(&self, path: &Path) -> Flow {
-        let mut flow = self.flow(path);
-        flow.bulk(SECOND);
-        flow
-    }
-
-    fn status(&self) -> Status {
-        tcp::status(&self.name).expect("loaded")
-    }
-
-    fn counters(&self) -> Counters {
-        tcp::counters(&self.name).expect("loaded")
-    }
-
-    /// Why connections fell to CUBIC.
-    fn reasons(&self) -> Vec<Reason> {
-        self.status().fallen.iter().map(|(_, fallen)| fallen.why()).collect()
-    }
-
     /// What it knows of its first connection.
     fn report(&self) -> Report {
-        let status = self.status();
+        let status = tcp::status(&self.name).expect("loaded");
         *status.connections.first().unwrap_or_else(|| panic!("CUBIC has it: {:?}", status.fallen))
-    }
-
-    /// Its first connection's rate, in Mbit/s.
-    fn rate(&self) -> f64 {
-        self.report().rate as f64 * 8.0 / 1e6
     }
 }
 

@@ -2,37 +2,40 @@
 
 use std::fs::File;
 use std::net::Ipv4Addr;
-use std::process::{Command, Output};
+use std::process::Command;
 
 pub const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 88, 2, 1);
 
-fn output(line: &str) -> Output {
-    let mut words = line.split_whitespace();
-    Command::new(words.next().expect("a command")).args(words).output().expect("it starts")
-}
-
 /// Runs a command line, which must succeed.
 pub fn run(line: &str) {
-    let output = output(line);
+    let mut words = line.split_whitespace();
+    let output = Command::new(words.next().expect("a command")).args(words).output().expect("it starts");
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// Runs a command and returns what it prints.
 pub fn said(line: &str) -> String {
-    String::from_utf8(output(line).stdout).expect("text")
+    let mut words = line.split_whitespace();
+    let output = Command::new(words.next().expect("a command")).args(words).output().expect("it starts");
+    String::from_utf8(output.stdout).expect("text")
 }
 
-/// Sender `a`, router `r` with a token bucket, receiver `b`.
+/// Sender `a`, router `r`, receiver `b`.
 pub struct Path {
     name: String,
+}
+
+/// A token bucket of `mbit` Mbit/s whose queue holds `limit` bytes.
+pub struct Bottleneck {
+    pub mbit: u32,
+    pub limit: u32,
 }
 
 /// How many segments a device takes from TCP at a time by default.
 pub const MANY_SEGMENTS: u32 = 65_535;
 
 impl Path {
-    /// The bucket passes `mbit` Mbit/s, its queue holds `limit` bytes.
-    pub fn new(test: &str, mbit: u32, limit: u32) -> Path {
+    pub fn new(test: &str, bottleneck: &Bottleneck) -> Path {
         let path = Path { name: format!("rt_{test}_{}", std::process::id()) };
         let [a, r, b] = ["a", "r", "b"].map(|host| path.host(host));
         for host in [&a, &r, &b] {
@@ -51,22 +54,17 @@ impl Path {
         run(&format!("ip netns exec {r} sysctl -qw net.ipv4.ip_forward=1"));
         run(&format!("ip -n {a} route add 10.88.2.0/24 via 10.88.1.2"));
         run(&format!("ip -n {b} route add 10.88.1.0/24 via 10.88.2.2 quickack 1"));
+        let Bottleneck { mbit, limit } = bottleneck;
         run(&format!("tc -n {r} qdisc add dev right root tbf rate {mbit}mbit burst 4000 limit {limit}"));
         path
     }
 
     /// Holds back what comes from the receiver, in order. Needs netem.
     pub fn delay(&self, ms: u32) {
-        let r = self.host("r");
-        run(&format!("tc -n {r} qdisc replace dev left root netem delay {ms}ms rate 10tbit limit 100000"));
-    }
-
-    /// What the hosts may lend to a connection (tcp_wmem, tcp_rmem).
-    pub fn lend(&self, memory: &str) {
-        for (host, name) in [("a", "wmem"), ("b", "rmem")] {
-            let file = format!("/proc/sys/net/ipv4/tcp_{name}");
-            self.inside(host, || std::fs::write(file, memory).expect("a setting"));
-        }
+        run(&format!(
+            "tc -n {} qdisc replace dev left root netem delay {ms}ms rate 10tbit limit 100000",
+            self.host("r")
+        ));
     }
 
     /// Loses everything on the way back, or no more.
@@ -103,12 +101,7 @@ impl Path {
 }
 
 pub fn inside<T: Send>(namespace: &str, work: impl FnOnce() -> T + Send) -> T {
-    inside_of(format!("/run/netns/{namespace}").as_ref(), work)
-}
-
-/// The same, in the namespace of a file.
-pub fn inside_of<T: Send>(namespace: &std::path::Path, work: impl FnOnce() -> T + Send) -> T {
-    let file = File::open(namespace).expect("the namespace");
+    let file = File::open(format!("/run/netns/{namespace}")).expect("the namespace");
     std::thread::scope(|scope| {
         let worker = scope.spawn(|| {
             nix::sched::setns(file, nix::sched::CloneFlags::CLONE_NEWNET).expect("enters the namespace");

@@ -1,7 +1,9 @@
-//! The queue that the closed loop makes, beside CUBIC's on the same path.
+//! Compares the closed loop with CUBIC on the same path.
 
 use super::connection::{goodput, median, round_trip, transfer};
-use super::{Loaded, alone};
+use super::namespaces::{Bottleneck, MANY_SEGMENTS};
+use super::{Loaded, able, alone};
+use linux::tcp::{self, Reason};
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_millis(2500);
@@ -9,9 +11,12 @@ const AFTER: Duration = Duration::from_millis(700);
 
 #[test]
 #[ignore = "long: make test-long"]
-fn rapid_fills_the_path_with_a_shorter_queue_than_cubic() {
-    let Some(_alone) = alone() else { return };
-    let (rapid, path) = Loaded::over("queue", 50, 100_000);
+fn a_rapid_connection_fills_the_path_and_leaves_the_queue_shorter_than_cubic_does() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = Loaded::over("queue", &Bottleneck { mbit: 50, limit: 100_000 });
     let runs = |control: &str| {
         let runs: Vec<_> = (0..3).map(|_| transfer(&path, control, LONG)).collect();
         let of = |figure: fn(&[_], _) -> f64| median(runs.iter().map(|run| figure(run, AFTER)).collect());
@@ -23,4 +28,20 @@ fn rapid_fills_the_path_with_a_shorter_queue_than_cubic() {
     assert!(cubic_round_trip > 8000.0, "{cubic_round_trip} us: the path is not what it should be");
     assert!(rapid_goodput > 0.9 * cubic_goodput, "{rapid_goodput} against {cubic_goodput} bit/s");
     assert!(rapid_round_trip < cubic_round_trip / 3.0, "{rapid_round_trip} against {cubic_round_trip} us");
+}
+
+#[test]
+#[ignore = "long: make test-long"]
+fn over_a_device_that_takes_many_segments_at_a_time_rapid_falls_to_cubic_and_says_why() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = Loaded::over("bursts", &Bottleneck { mbit: 50, limit: 100_000 });
+    path.segments(MANY_SEGMENTS);
+    let looks = transfer(&path, &rapid.name, LONG);
+    let status = tcp::status(&rapid.name).expect("loaded");
+    let why: Vec<Reason> = status.fallen.iter().map(|(_, fallen)| fallen.why()).collect();
+    assert!(why.contains(&Reason::Bursts), "{why:?}, {:?}", status.connections);
+    assert!(goodput(&looks, AFTER) > 40e6, "{} bit/s", goodput(&looks, AFTER));
 }

@@ -1,9 +1,9 @@
 //! Connections take slots and give them back.
 
 use super::connection::{listen, open};
-use super::namespaces::Path;
-use super::{Loaded, alone, few, long};
-use linux::tcp::{Reason, Status};
+use super::namespaces::{Bottleneck, Path};
+use super::{Loaded, able, alone, long};
+use linux::tcp::{self, Options, Reason, Status};
 use nix::libc;
 use nix::sys::socket::{Backlog, setsockopt, sockopt};
 use std::io::{Read, Write};
@@ -19,7 +19,8 @@ struct Many {
 
 impl Many {
     fn new(test: &str, flows: u32) -> Many {
-        let (rapid, path) = Loaded::with(test, few("", flows), 1000, 1_000_000);
+        let options = Options { flows, ..Options::default() };
+        let (rapid, path) = Loaded::with(test, options, &Bottleneck { mbit: 1000, limit: 1_000_000 });
         let listener = listen(&path);
         // A SYN that finds the queue of the listener full goes out again without the option.
         let backlog = Backlog::new(flows as i32 + 1).expect("a backlog");
@@ -51,20 +52,34 @@ impl Many {
     }
 
     fn status(&self) -> Status {
-        self.rapid.status()
+        tcp::status(&self.rapid.name).expect("loaded")
     }
 }
 
-/// How many connections have a slot, and how many found none.
-fn counted(status: &Status) -> (usize, usize) {
-    let without = status.fallen.iter().filter(|(_, fallen)| fallen.why() == Reason::TooManyConnections).count();
-    (status.connections.len(), without)
+fn had_no_slot(status: &Status) -> usize {
+    status.fallen.iter().filter(|(_, fallen)| fallen.why() == Reason::TooManyConnections).count()
+}
+
+#[test]
+fn one_connection_more_than_there_are_slots_falls_to_cubic() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let many = Many::new("slots", 6);
+    let held: Vec<TcpStream> = (0..7).map(|_| many.open()).collect();
+    let status = many.status();
+    assert_eq!((status.connections.len(), had_no_slot(&status)), (6, 1), "{:?}", status.fallen);
+    drop(held);
 }
 
 #[test]
 #[ignore = "long: make test-long"]
-fn slot_of_a_sleeping_connection_goes_to_one_that_wants_it() {
-    let Some(_alone) = alone() else { return };
+fn a_slot_whose_connection_sleeps_is_anothers_who_wants_it() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
     let many = Many::new("sleep", 2);
     let held = |stream: &TcpStream| {
         let own = stream.local_addr().expect("an address").port();
@@ -76,7 +91,7 @@ fn slot_of_a_sleeping_connection_goes_to_one_that_wants_it() {
     }
     // Nobody sleeps yet.
     drop(many.open());
-    assert_eq!(counted(&many.status()), (2, 1));
+    assert_eq!((many.status().connections.len(), had_no_slot(&many.status())), (2, 1));
     std::thread::sleep(Duration::from_secs(61));
     assert_eq!(many.status().connections.len(), 2, "where none is wanted, none is taken");
     let awake = many.open();
@@ -87,7 +102,7 @@ fn slot_of_a_sleeping_connection_goes_to_one_that_wants_it() {
     assert!(held(&sleepers[0]), "{:?}", many.status().fallen);
     sleepers[1].write_all(&data).expect("sends");
     std::thread::sleep(Duration::from_secs(2));
-    assert_eq!(counted(&many.status()), (2, 2));
+    assert_eq!((many.status().connections.len(), had_no_slot(&many.status())), (2, 2));
     let steered = |status: &Status| status.connections.iter().any(|report| report.delivered > 600);
     assert!(steered(&many.status()), "it is steered again: {:?}", many.status().connections);
     drop((awake, sleepers));
@@ -97,15 +112,18 @@ fn slot_of_a_sleeping_connection_goes_to_one_that_wants_it() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn thousand_connections_at_a_time_are_all_steered() {
-    let Some(_alone) = alone() else { return };
+fn a_thousand_connections_at_a_time_are_all_steered_by_rapid() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
     let many = Many::new("thousand", 1000);
     let mut held: Vec<TcpStream> = (0..1000).map(|_| many.open()).collect();
     for stream in &mut held {
         stream.write_all(&[0; 20_000]).expect("sends");
     }
     let status = many.status();
-    assert_eq!(counted(&status), (1000, 0));
+    assert_eq!((status.connections.len(), had_no_slot(&status)), (1000, 0));
     drop(held);
 }
 
@@ -113,13 +131,16 @@ fn thousand_connections_at_a_time_are_all_steered() {
 #[test]
 #[ignore = "long: make test-long"]
 fn after_thousands_of_connections_every_slot_is_free_again() {
-    let Some(_alone) = alone() else { return };
+    if !able() {
+        return;
+    }
+    let _alone = alone();
     let many = Many::new("ten", 6);
     many.open_and_close(if long() { 10_000 } else { 2_000 });
     let status = many.status();
-    assert_eq!(counted(&status), (0, 0), "{:?}", status.fallen);
+    assert_eq!((status.connections.len(), had_no_slot(&status)), (0, 0), "{:?}", status.fallen);
     let held: Vec<TcpStream> = (0..6).map(|_| many.open()).collect();
     let status = many.status();
-    assert_eq!(counted(&status), (6, 0), "{:?}", status.fallen);
+    assert_eq!((status.connections.len(), had_no_slot(&status)), (6, 0), "{:?}", status.fallen);
     drop(held);
 }

@@ -1,15 +1,15 @@
 //! Packets that leave a few at a time, where timers cannot end each gap; and what a gigabyte costs.
 
-use super::flow::Flow;
-use super::namespaces::{MANY_SEGMENTS, Path, run, said};
-use super::{Loaded, SECOND, alone, few, judge, long};
-use linux::tcp::Options;
+use super::flow::{Flow, Set};
+use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path, run, said};
+use super::{Loaded, able, alone, long};
+use linux::tcp::{self, Options};
 use std::time::Duration;
 
 /// What a device takes from TCP at a time, and what the load lets leave together.
 fn loaded(together: u16, mbit: u32, limit: u32) -> (Loaded, Path) {
-    let options = Options { together, ..few("", 4) };
-    let (rapid, path) = Loaded::with("group", options, mbit, limit);
+    let options = Options { flows: 4, together, ..Options::default() };
+    let (rapid, path) = Loaded::with("group", options, &Bottleneck { mbit, limit });
     path.segments(u32::from(together));
     (rapid, path)
 }
@@ -46,48 +46,59 @@ impl std::fmt::Display for Second {
 }
 
 fn second(path: &Path, control: &str) -> Second {
-    of(path, &mut Flow::open(path, control))
+    of(path, &mut Flow::open(path, control, Set::BeforeConnect))
 }
 
 fn of(path: &Path, flow: &mut Flow) -> Second {
     flow.bulk(Duration::from_millis(600));
     let (given_before, busy_before) = (given(path), busy());
-    let bytes = flow.bulk(SECOND);
+    let bytes = flow.bulk(Duration::from_secs(1));
     let (groups, cpu_s) = ((given(path) - given_before) as f64, busy() - busy_before);
     Second { mbit: bytes * 8.0 / 1e6, per_group: bytes / 1448.0 / groups, cpu_s_per_gb: cpu_s / bytes * 1e9 }
 }
 
 #[test]
 #[ignore = "long: make test-long"]
-fn packets_in_groups_fill_a_path_of_short_gaps() {
-    let Some(_alone) = alone() else { return };
+fn packets_that_leave_in_groups_fill_a_path_of_short_gaps() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
     // 28 us per packet: below what timers of many machines can do. The buffer holds 4 ms.
     let (rapid, path) = loaded(4, 420, 210_000);
-    let mut flow = rapid.flow(&path);
-    let (seen, report) = (of(&path, &mut flow), rapid.report());
+    let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
+    let seen = of(&path, &mut flow);
+    let status = tcp::status(&rapid.name).expect("loaded");
+    eprintln!("groups of 4 over 420 Mbit/s: {seen}, fallen {:?}", status.fallen);
+    assert_eq!(status.connections.len(), 1, "CUBIC has it: {:?}", status.fallen);
+    assert!(seen.mbit > 0.9 * 420.0 * 1448.0 / 1514.0, "{seen:?}");
+    assert!(seen.per_group > 3.0 && seen.per_group < 4.05, "{seen:?}");
     // The queue that full groups make by themselves: three packets of 28 us. CUBIC's is the buffer.
-    let found = format!("groups of 4 over 420 Mbit/s: {seen}, a queue of {} ns of 4 ms", report.queue_ns);
-    let is_full = seen.mbit > 0.9 * 420.0 * 1448.0 / 1514.0 && report.queue_ns < 1_000_000;
-    judge(is_full && seen.per_group > 3.0 && seen.per_group < 4.05, found);
+    let queue_ns = status.connections[0].queue_ns;
+    assert!(queue_ns < 1_000_000, "{queue_ns} ns of 4 ms");
 }
 
 #[test]
-fn path_of_long_gaps_has_no_groups_where_they_may_be() {
-    let Some(_alone) = alone() else { return };
+fn a_path_of_long_gaps_has_no_groups_where_they_may_be() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
     // TCP makes super-packets of what it sends in a millisecond: here half a packet, one where it probes or catches up.
     let (rapid, path) = loaded(4, 5, 50_000);
     path.delay(40);
-    let mut flow = rapid.begun(&path);
+    let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
+    flow.bulk(Duration::from_secs(1));
     let before = given(&path);
-    let bytes = flow.bulk(2 * SECOND) * 2.0;
-    let (mbit, per_group) = (bytes * 4.0 / 1e6, bytes / 1448.0 / (given(&path) - before) as f64);
-    let found = format!("5 Mbit/s and 40 ms: {mbit:.1} Mbit/s, {per_group:.2} packets at a time");
-    judge(mbit > 0.9 * 5.0 && per_group < 1.1, found);
+    let bytes = flow.bulk(Duration::from_secs(2)) * 2.0;
+    let per_group = bytes / 1448.0 / (given(&path) - before) as f64;
+    eprintln!("5 Mbit/s and 40 ms: {:.1} Mbit/s, {per_group:.2} packets at a time", bytes * 4.0 / 1e6);
+    assert!(bytes * 4.0 / 1e6 > 0.9 * 5.0 && per_group < 1.1, "{bytes} B, {per_group:.2} at a time");
 }
 
 /// The same of a connection that may send this, in Mbit/s.
 fn paced(path: &Path, control: &str, mbit: u64) -> Second {
-    let mut flow = Flow::open(path, control);
+    let mut flow = Flow::open(path, control, Set::BeforeConnect);
     flow.limit(mbit * 125_000);
     of(path, &mut flow)
 }
@@ -95,7 +106,10 @@ fn paced(path: &Path, control: &str, mbit: u64) -> Second {
 /// What is printed, not judged: processor time of all three hosts on one emulated processor.
 #[test]
 fn what_a_gigabyte_costs() {
-    let Some(_alone) = alone().filter(|_| long()) else { return };
+    if !able() || !long() {
+        return;
+    }
+    let _alone = alone();
     // At 1 Gbit/s the emulated processor is the bottleneck.
     let (mbit, limit) = (200, 200_000);
     for together in [1, 4, 7] {
