@@ -9,8 +9,6 @@ for name in sh env cc gcc as ld ar make cargo rustc rustdoc rustfmt cargo-fmt ca
     mkdir mkfifo mktemp mv printf pwd readlink rm rmdir sed seq sleep sort tail tee test touch tr true uname uniq wc xargs; do
     place=$(PATH="$HOME/.cargo/bin:$PATH" command -v "$name") && case $place in /*) ln -s "$place" "$tools/$name" ;; esac
 done
-status=0
 env -i HOME="$HOME" PATH="$tools" CARGO="${CARGO:-cargo}" ${CARGO_TARGET_DIR:+CARGO_TARGET_DIR="$CARGO_TARGET_DIR"} \
     ${CARGO_INCREMENTAL:+CARGO_INCREMENTAL="$CARGO_INCREMENTAL"} \
-    ${CARGO_PROFILE_DEV_DEBUG:+CARGO_PROFILE_DEV_DEBUG="$CARGO_PROFILE_DEV_DEBUG"} "$@" || status=$?
-exit $status
+    ${CARGO_PROFILE_DEV_DEBUG:+CARGO_PROFILE_DEV_DEBUG="$CARGO_PROFILE_DEV_DEBUG"} "$@"

@@ -1,8 +1,8 @@
 //! Every claim is a scenario with expectations: `claims/*.toml` here, and `scenarios/*.toml`, which people start from.
 //! Each file is one test. The test reads the file, makes its runs and checks its expectations, as the command does.
 //!
-//! Runs that no expectation is about are not made, and of each replication only the first few: all with `PACKETSCALE_LONG` set.
-//! Then there are two sets more: regression snapshots, whose bounds follow from what we once had
+//! Runs that no expectation is about are not made. With `PACKETSCALE_LONG` set, all replications are made, not only the first
+//! few, and two sets more: regression snapshots, whose bounds follow from what we once had
 //! (`regressions/*.toml`), and what a search found against other controllers (`scenarios/attack/*.toml`).
 
 use experiment::results::{HostLabel, Manifest, Results, SCHEMA};
@@ -17,7 +17,7 @@ const FOLDERS: [(&str, bool); 4] =
 
 /// If set, all are made, with all replications.
 const LONG: &str = "PACKETSCALE_LONG";
-/// Otherwise so many.
+/// The replications that every run of the tests makes.
 const REPLICATIONS: u32 = 4;
 
 fn main() {
@@ -27,12 +27,16 @@ fn main() {
         let mut files = scenarios(&folder.join(place));
         files.retain(|file| !sends_probe_streams(file) && !only_asks(file));
         assert!(files.len() > 10, "only {} scenarios in {place}: the test looks at nothing", files.len());
-        let ignored = !in_every_run && std::env::var_os(LONG).is_none();
+        let ignored = !in_every_run && !is_long();
         trials.extend(files.into_iter().map(|file| one(file).with_ignored_flag(ignored)));
     }
     trials.push(Trial::test("a_missed_expectation_is_refused", a_missed_expectation_is_refused));
     trials.push(Trial::test("a_claim_without_expectations_is_refused", a_claim_without_expectations_is_refused));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+fn is_long() -> bool {
+    std::env::var_os(LONG).is_some()
 }
 
 /// The test of a file.
@@ -75,9 +79,8 @@ fn check(scenario: &Scenario) -> Result<(), Failed> {
         return Err("it expects nothing".into());
     }
     let mut plan = scenario.plan();
-    let is_long = std::env::var_os(LONG).is_some();
     plan.retain(|run| scenario.expectations().iter().any(|expectation| expectation.is_about(run)));
-    plan.retain(|run| is_long || run.replication < REPLICATIONS);
+    plan.retain(|run| is_long() || run.replication < REPLICATIONS);
     let runs: Result<Vec<experiment::results::Run>, String> =
         plan.par_iter().map(|run| simulator::run(run).map_err(|error| error.to_string())).collect();
     let runs = runs?;
