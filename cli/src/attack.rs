@@ -29,14 +29,15 @@ pub fn attack(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure>
     let effort = arguments.evaluations.map_or(Effort::Time(time), Effort::Evaluations);
     let asked = Asked { controller: &controller, against: &against, figure, effort, seed: arguments.seed, on };
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out/attack").join(asked.folder_name()));
-    if !arguments.output.replace && asked.is_of_another(&folder) {
+    if !arguments.making.output.replace && asked.is_of_another(&folder) {
         let found = "found what another search wrote; name another folder with --out, or replace it with --replace";
         return Err(Failure::Input(format!("{}: {found}", folder.display())));
     }
-    let watch = Searching::new(arguments.json, arguments.evaluations);
-    let found = asked.answer(&Means { host, program: &PROGRAM, jobs: arguments.jobs, watch: &watch }, &folder)?;
+    let watch = Searching::new(arguments.making.json, arguments.evaluations);
+    let found =
+        asked.answer(&Means { host, program: &PROGRAM, jobs: arguments.making.jobs, watch: &watch }, &folder)?;
     watch.clear();
-    if arguments.json {
+    if arguments.making.json {
         say(&format!("{}\n", json!({ "schema": experiment::results::SCHEMA, "attack": found })))?;
     } else {
         say(&format!("{}\nWritten to {}\n", shown(&found), folder.display()))?;

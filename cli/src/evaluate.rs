@@ -4,11 +4,10 @@ use crate::args::judge::Evaluate as Arguments;
 use crate::brought;
 use crate::outcome::Failure;
 use crate::output::say;
-use crate::program::PROGRAM;
 use crate::terminal::Terminal;
 use experiment::results::evaluation::{Evaluation, Question};
 use experiment::results::to_lines;
-use harness::runner::{Host, Runner};
+use harness::runner::Host;
 use report::PAGE;
 use serde_json::json;
 use std::path::Path;
@@ -18,9 +17,8 @@ pub fn evaluate(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     let controller = brought::written(&arguments.controller);
     let asked = Asked { controller: &controller, only: arguments.only.as_deref(), quick: arguments.quick };
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out/evaluate").join(asked.folder_name()));
-    let (jobs, replace, progress) =
-        (arguments.making.jobs, arguments.making.output.replace, &Terminal::new(arguments.making.json));
-    let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
+    let progress = Terminal::new(arguments.making.json);
+    let runner = arguments.making.runner(host, &progress);
     let evaluation = asked.answer(&runner, &folder)?;
     if arguments.making.json {
         return say(&format!("{}\n", json!({ "schema": experiment::results::SCHEMA, "evaluation": evaluation })));

@@ -4,11 +4,10 @@ use crate::args::judge::Matrix as Arguments;
 use crate::brought;
 use crate::outcome::Failure;
 use crate::output::say;
-use crate::program::PROGRAM;
 use crate::terminal::Terminal;
 use experiment::results::matrix::{Matrix, Setting};
 use experiment::results::to_lines;
-use harness::runner::{Host, Runner};
+use harness::runner::Host;
 use report::PAGE;
 use serde_json::json;
 use studies::matrix::Asked;
@@ -16,9 +15,8 @@ use studies::matrix::Asked;
 pub fn matrix(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     let controllers: Vec<String> = arguments.controllers.iter().map(|word| brought::written(word)).collect();
     let asked = Asked { controllers: &controllers, only: &arguments.only, quick: arguments.quick };
-    let (jobs, replace, progress) =
-        (arguments.making.jobs, arguments.making.output.replace, &Terminal::new(arguments.making.json));
-    let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
+    let progress = Terminal::new(arguments.making.json);
+    let runner = arguments.making.runner(host, &progress);
     let matrix = asked.answer(&runner, &arguments.out)?;
     if arguments.making.json {
         return say(&format!("{}\n", json!({ "schema": experiment::results::SCHEMA, "matrix": matrix })));

@@ -50,9 +50,8 @@ pub fn may_write(
 
 /// Whether this folder, which need not be there, holds the file.
 fn is_in(file: &Path, folder: &Path) -> bool {
-    let place = file.parent().map(|folder| if folder.as_os_str().is_empty() { Path::new(".") } else { folder });
     let plain = |path: &Path| path.canonicalize().or_else(|_| std::path::absolute(path)).ok();
-    place.and_then(plain).is_some_and(|place| Some(place) == plain(folder))
+    std::path::absolute(file).is_ok_and(|file| file.parent().and_then(plain) == plain(folder))
 }
 
 /// Whether this file is the scenario, or one of those that the runs read.

@@ -52,9 +52,8 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
     if let Some(by) = arguments.reseed {
         chosen.iter_mut().flat_map(|(_, figures)| figures).for_each(|figure| figure.reseed(by));
     }
-    let (jobs, replace, progress) =
-        (arguments.making.jobs, arguments.making.output.replace, &Terminal::new(arguments.making.json));
-    let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
+    let progress = Terminal::new(arguments.making.json);
+    let runner = arguments.making.runner(host, &progress);
     let (mut outcomes, mut made) = (Vec::new(), Made::new());
     let (mut as_expected, mut has_reader) = (true, true);
     'papers: for (paper, figures) in &chosen {

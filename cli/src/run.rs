@@ -1,16 +1,16 @@
 //! `packetscale run`: reads a scenario, has its plan run, writes the page, prints the table.
 
+use crate::args::OVER_A_PATH;
 use crate::args::run::{Clock, Run as Arguments};
 use crate::finished::{met, shown, write_page};
 use crate::hosts::chosen;
 use crate::outcome::{Failure, unwritable};
 use crate::output::say;
-use crate::program::PROGRAM;
 use crate::recordings::Recordings;
 use crate::terminal::Terminal;
 use crate::{task, trace};
 use experiment::scenario::Scenario;
-use harness::runner::{Host, Made, Progress, Refusal, Runner, Swept, Unfit};
+use harness::runner::{Host, Made, Progress, Refusal, Swept, Unfit};
 use std::path::Path;
 
 pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
@@ -45,10 +45,9 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     trace::check(arguments, host, &folder, &plan)?;
     let recordings = Recordings::wanted(arguments, host, &folder, &plan)?;
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let (jobs, replace, progress) =
-        (arguments.making.jobs, arguments.making.output.replace, &Terminal::new(arguments.making.json));
+    let progress = Terminal::new(arguments.making.json);
     experiment::traffic::warnings(&plan).iter().for_each(|flaw| progress.say(&format!("warning: {flaw}")));
-    let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
+    let runner = arguments.making.runner(host, &progress);
     let mut made = arguments.cache.as_ref().map_or_else(Made::new, |cache| Made::in_folder(cache));
     let refused = |error| match error {
         harness::runner::Error::Refused(Refusal::Unfit(what)) => unfit(what),
@@ -118,7 +117,7 @@ fn own(arguments: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
 fn over_a_path(arguments: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
     let Some(to) = &arguments.to else { return Ok(None) };
     let on = arguments.on.as_deref();
-    if on != Some("live") {
+    if on != Some(OVER_A_PATH) {
         return Err(Failure::Input(format!("--to: found {}; expected --on live", typed(on))));
     }
     let to = crate::peer::destination(to, arguments.key.as_deref())?;

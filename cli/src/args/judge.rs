@@ -1,6 +1,6 @@
 //! The arguments of `packetscale judge`.
 
-use crate::args::{Making, Output, quantity};
+use crate::args::{Making, quantity};
 use clap::builder::PossibleValuesParser;
 use packetscale_models::units::Span;
 use std::path::PathBuf;
@@ -78,11 +78,5 @@ pub struct Attack {
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     #[command(flatten)]
-    pub output: Output,
-    /// Print one JSON object on standard output, nothing else
-    #[arg(long)]
-    pub json: bool,
-    /// Number of parallel runs; with --evaluations results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
+    pub making: Making,
 }

@@ -14,10 +14,11 @@ pub mod sweep;
 pub mod tcp;
 pub mod theory;
 
+use crate::program::PROGRAM;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
-use harness::runner::Host;
+use harness::runner::{Host, Progress, Runner};
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
@@ -40,16 +41,17 @@ pub fn command(hosts: &[&dyn Host]) -> clap::Command {
     // Runs over a real path need its far end, which only `run` can name.
     let without_path: Vec<PossibleValue> = hosts.iter().filter(|host| host.word() != OVER_A_PATH).map(value).collect();
     let first = hosts.first().map_or("", |host| host.word());
+    let of_hosts = |known: &[PossibleValue]| HostParser(PossibleValuesParser::new(known.to_vec()));
     let on = |one: clap::Command, known: &[PossibleValue]| {
-        let known = HostParser(PossibleValuesParser::new(known.to_vec()));
         one.mut_arg("on", |on| {
             let help = on.get_help().cloned().unwrap_or_default();
-            on.value_parser(known).help(format!("{help} [default: {first}]"))
+            on.value_parser(of_hosts(known)).help(format!("{help} [default: {first}]"))
         })
     };
     let sweeps = |one: clap::Command| on(one, &without_path);
     let attack = |one: clap::Command| {
-        one.mut_arg("on", |on| on.value_parser(HostParser(PossibleValuesParser::new(without_path.clone()))))
+        one.mut_arg("on", |on| on.value_parser(of_hosts(&without_path)))
+            .mut_arg("jobs", |jobs| jobs.help(JOBS_OF_ATTACK))
     };
     Arguments::command()
         .mut_subcommand("run", |run| on(run, &all))
@@ -65,7 +67,10 @@ fn with_sign(argument: clap::Arg) -> clap::Arg {
 }
 
 /// The host of runs over the path to a server.
-const OVER_A_PATH: &str = "live";
+pub const OVER_A_PATH: &str = "live";
+/// How long a search goes on depends on the machine, unless the paths are counted.
+const JOBS_OF_ATTACK: &str =
+    "Number of parallel runs; with --evaluations results do not depend on it [default: one per core]";
 
 /// Reads the word of a host; of a kernel that is not here it says how to get it.
 #[derive(Clone)]
@@ -195,6 +200,13 @@ pub struct Making {
     /// Number of parallel runs; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
+}
+
+impl Making {
+    /// What makes the runs so.
+    pub fn runner<'a>(&self, host: &'a dyn Host, progress: &'a dyn Progress) -> Runner<'a> {
+        Runner { host, program: &PROGRAM, jobs: self.jobs, replace: self.output.replace, progress }
+    }
 }
 
 #[derive(clap::Args)]

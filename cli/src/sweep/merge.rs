@@ -35,7 +35,7 @@ pub fn merge(arguments: &Merge, hosts: &[&dyn Host]) -> Result<(), Failure> {
         if matches!(&error, Error::Unwritable { error, .. } if error.kind() != ErrorKind::WouldBlock) {
             undo();
         }
-        missing(error, &head, host, folder)
+        unmerged(error, &head, host, folder)
     })?;
     write_page(&results, folder, !arguments.no_page).map_err(|error| {
         undo();
@@ -51,8 +51,8 @@ fn files(folder: &Path) -> BTreeSet<PathBuf> {
     entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect()
 }
 
-/// What is missing, and the commands that make it.
-fn missing(error: Error, head: &Head, host: &dyn Host, folder: &Path) -> Failure {
+/// Why nothing was merged: what may be replaced, or the commands that make what is missing.
+fn unmerged(error: Error, head: &Head, host: &dyn Host, folder: &Path) -> Failure {
     if let Error::Occupied { .. } = &error {
         return Failure::Input(format!("{error}; replace it with --replace"));
     }

@@ -38,7 +38,7 @@ pub use figures::{
     TrafficResult, TransferResult, WindowResult,
 };
 pub use json::to_json;
-pub use read::{ReadError, read};
+pub use read::{Described, ReadError, read};
 pub use rows::{Table, tables};
 pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
 pub use series::Series;

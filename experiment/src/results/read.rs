@@ -43,13 +43,16 @@ pub enum ReadError {
 
 /// What the manifest's file holds. Folders of earlier versions lack the host and what was expected.
 #[derive(Deserialize)]
-struct Written {
+pub struct Described {
+    /// How to get the results again.
     #[serde(flatten)]
-    manifest: Manifest,
+    pub manifest: Manifest,
+    /// Where they were made.
     #[serde(default)]
-    host: HostLabel,
+    pub host: HostLabel,
+    /// What was expected, and found.
     #[serde(default)]
-    expectations: Vec<ExpectationOutcome>,
+    pub expectations: Vec<ExpectationOutcome>,
 }
 
 /// Returns the results that lie in `folder`. Swept values come back as `2.5 ms` or, where the scenario wrote another unit,
@@ -64,7 +67,7 @@ pub fn read(folder: &Path) -> Result<Results, ReadError> {
         return Err(ReadError::Other { folder: folder.to_path_buf(), what });
     }
     let text = std::fs::read_to_string(&file).map_err(|source| ReadError::Io { file: file.clone(), source })?;
-    let Written { manifest, host, expectations } = parsed(&text, &file, 1)?;
+    let Described { manifest, host, expectations } = parsed(&text, &file, 1)?;
     let file = folder.join(RUNS);
     let io = |source| ReadError::Io { file: file.clone(), source };
     let lines = BufReader::new(File::open(&file).map_err(io)?).lines();

@@ -8,7 +8,7 @@ use crate::runner::machine::environment;
 use crate::runner::made::Made;
 use crate::runner::program::Program;
 use crate::runner::shard::Shard;
-use experiment::results::{Manifest, Results, Run, SCHEMA};
+use experiment::results::{Described, Manifest, Results, Run, SCHEMA};
 use experiment::scenario::{Experiment, Scenario};
 use packetscale_models::units::Span;
 use rayon::prelude::*;
@@ -149,7 +149,7 @@ impl Runner<'_> {
         let files = Files::of(plan)?;
         let conditions = self.host.check(plan)?;
         self.may_take_page(folder, experiment::results::MANIFEST)?;
-        self.may_replace(folder, there(folder, &name, &scenario.to_toml(), &self.host.label().name))?;
+        self.may_replace(folder, there(folder, &name, &scenario.to_toml(), self.host.name()))?;
         let mut finished = self.finish(plan, &files, Keep::Everything, folder, made)?;
         let manifest = Manifest {
             version: self.program.version().to_string(),
@@ -307,15 +307,6 @@ impl There {
     }
 }
 
-/// The part of a manifest that says whose results lie in a folder.
-#[derive(serde::Deserialize)]
-struct Owner {
-    scenario_name: String,
-    scenario: String,
-    #[serde(default)]
-    host: experiment::results::HostLabel,
-}
-
 fn there(folder: &Path, name: &str, scenario: &str, host: &str) -> There {
     let Ok(content) = std::fs::read(folder.join(experiment::results::MANIFEST)) else {
         // Runs that are kept show that a command of this program was interrupted here.
@@ -325,14 +316,16 @@ fn there(folder: &Path, name: &str, scenario: &str, host: &str) -> There {
             There::Other(format!("a file {file} without {}", experiment::results::MANIFEST))
         });
     };
-    match serde_json::from_slice::<Owner>(&content) {
+    match serde_json::from_slice::<Described>(&content) {
         // Earlier versions did not write the host.
-        Ok(there) if !["", host].contains(&there.host.name.as_str()) => {
-            There::Other(format!("results of {} with --on {}", there.scenario_name, there.host.name))
+        Ok(Described { manifest, host: there, .. }) if !["", host].contains(&there.name.as_str()) => {
+            There::Other(format!("results of {} with --on {}", manifest.scenario_name, there.name))
         }
-        Ok(there) if there.scenario_name == name && there.scenario == scenario => There::Nothing,
-        Ok(there) if there.scenario_name == name => There::Earlier(format!("results of {name} with other settings")),
-        Ok(there) => There::Other(format!("results of {}", there.scenario_name)),
+        Ok(Described { manifest, .. }) if manifest.scenario_name == name => match manifest.scenario == scenario {
+            true => There::Nothing,
+            false => There::Earlier(format!("results of {name} with other settings")),
+        },
+        Ok(Described { manifest, .. }) => There::Other(format!("results of {}", manifest.scenario_name)),
         Err(_) => There::Other(format!("a file {} that is not of packetscale", experiment::results::MANIFEST)),
     }
 }
