@@ -42,12 +42,12 @@ const THROUGHPUT: f64 = 0.1;
 const DELAY_S: f64 = 0.005;
 const LOSS: f64 = 0.01;
 
-fn able(long: bool) -> bool {
-    if !nix::unistd::geteuid().is_root() {
+fn able() -> bool {
+    let root = nix::unistd::geteuid().is_root();
+    if !root {
         eprintln!("skipped: network namespaces need root");
-        return false;
     }
-    !long || std::env::var_os("PACKETSCALE_LONG").is_some()
+    root
 }
 
 /// Seconds of a run, and of its warm-up.
@@ -100,8 +100,8 @@ fn measured_by(sender: Thread, experiment: &Experiment) -> Summary {
 }
 
 /// Whether the figures are those of the simulator.
-fn compared(controller: &str, long: bool) {
-    if !able(long) {
+fn compared(controller: &str) {
+    if !able() {
         return;
     }
     let expected = simulator::Simulator.run(&experiment(&[controller], SHORT, &bucket())).expect("a run").summary;
@@ -121,20 +121,22 @@ fn compared(controller: &str, long: bool) {
 #[test]
 #[ignore = "long: make test-long"]
 fn rapid_does_over_a_path_what_it_does_in_the_simulator() {
-    compared("rapid", false);
+    compared("rapid");
 }
 
 #[test]
 fn newreno_does_over_a_path_what_it_does_in_the_simulator() {
-    compared("newreno", false);
+    compared("newreno");
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn cubic_does_over_a_path_what_it_does_in_the_simulator() {
-    compared("cubic", true);
+    compared("cubic");
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn bbr_does_over_a_path_what_it_does_in_the_simulator() {
-    compared("bbr", true);
+    compared("bbr");
 }

@@ -31,7 +31,8 @@ const COMPILED: &str = "PACKETSCALE_COMPILED";
 /// Programs that the tests run, with their Debian packages.
 const TOOLS: [(&str, &str); 3] = [("sysctl", "procps"), ("ethtool", "ethtool"), ("iperf3", "iperf3")];
 
-/// If set, tests that else try a part try everything: a thousand transfers, a death at every call. And how long they may take.
+/// If set, no test is ignored, and those that else try a part try everything: a thousand transfers, a death at every call. And how
+/// long they may take.
 const LONG: &str = "PACKETSCALE_LONG";
 const LONG_S: u64 = 4000;
 /// What else the tests in the machine are told of the environment here.
@@ -159,7 +160,7 @@ fn trials(kernel: &Kernel) -> Result<Vec<Trial>, String> {
             let text = said(Command::new(program(group)?).args(["--list", "--format", "terse"]).args(which))?;
             Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_string).collect())
         };
-        let ignored = listed(&["--ignored"])?;
+        let ignored = if std::env::var_os(LONG).is_some() { Vec::new() } else { listed(&["--ignored"])? };
         for test in listed(&[])? {
             let (bench, name, long) = (Arc::clone(&bench), format!("{group}::{test}"), ignored.contains(&test));
             trials.push(Trial::test(name, move || run(&bench, group, &test)).with_ignored_flag(long));

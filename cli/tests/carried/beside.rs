@@ -98,7 +98,7 @@ fn simulated(flows: &[&str], later_ms: u32) -> Seen {
 
 /// What a flow gets alone is within the bound. `ours`: the simulator's controller.
 fn alone(linux: Option<&str>, ours: &str) {
-    if !able(true) {
+    if !able() {
         return;
     }
     let (found, expected) = (carried(linux.is_none(), linux), simulated(&[ours], 0));
@@ -111,7 +111,7 @@ fn alone(linux: Option<&str>, ours: &str) {
 /// What two get is printed, beside the least, the median and the most of the simulated runs. Rapid gets what it gets in
 /// them, give or take the bound.
 fn together(linux: &str, ours: &str) {
-    if !able(true) {
+    if !able() {
         return;
     }
     let found = carried(true, Some(linux));
@@ -132,27 +132,32 @@ fn together(linux: &str, ours: &str) {
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn linuxs_cubic_alone() {
     alone(Some("cubic"), "cubic");
 }
 
 /// Linux 6.1 has BBR's first version.
 #[test]
+#[ignore = "long: make test-long"]
 fn linuxs_bbr_alone() {
     alone(Some("bbr"), "bbr1");
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn rapid_alone() {
     alone(None, "rapid");
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn rapid_beside_linuxs_cubic() {
     together("cubic", "cubic");
 }
 
 #[test]
+#[ignore = "long: make test-long"]
 fn rapid_beside_linuxs_bbr() {
     together("bbr", "bbr1");
 }
