@@ -2,17 +2,20 @@
 
 use crate::traffic::error::Fault;
 use std::fmt;
-use std::io::{BufRead, Read};
+use std::io::{BufRead, BufReader, Read};
+
+/// Bytes read from the file at once.
+const BUFFER: usize = 1 << 16;
 
 /// A buffered file and how far it has been read.
 pub(super) struct Input {
-    from: Box<dyn BufRead + Send>,
+    from: BufReader<Box<dyn Read + Send>>,
     offset: u64,
 }
 
 impl Input {
-    pub(super) fn new(from: impl BufRead + Send + 'static) -> Input {
-        Input { from: Box::new(from), offset: 0 }
+    pub(super) fn new(from: impl Read + Send + 'static) -> Input {
+        Input { from: BufReader::with_capacity(BUFFER, Box::new(from)), offset: 0 }
     }
 
     /// Returns how many bytes have been read.
@@ -21,11 +24,24 @@ impl Input {
     }
 
     /// Reads on until `bytes` has `count` bytes, or all that the file has. Returns whether it has them.
+    #[inline]
     pub(super) fn fill(&mut self, bytes: &mut Vec<u8>, count: usize) -> Result<bool, Fault> {
-        let wanted = count.saturating_sub(bytes.len()) as u64;
-        let read = Read::take(&mut self.from, wanted).read_to_end(bytes).map_err(Fault::Io)?;
+        let wanted = count.saturating_sub(bytes.len());
+        if let Some(buffered) = self.from.buffer().get(..wanted) {
+            bytes.extend_from_slice(buffered);
+            self.from.consume(wanted);
+            self.offset += wanted as u64;
+            return Ok(true);
+        }
+        self.fill_across_buffers(bytes, wanted)
+    }
+
+    /// The same for `wanted` more bytes that are not all in the buffer.
+    #[cold]
+    fn fill_across_buffers(&mut self, bytes: &mut Vec<u8>, wanted: usize) -> Result<bool, Fault> {
+        let read = self.from.by_ref().take(wanted as u64).read_to_end(bytes).map_err(Fault::Io)?;
         self.offset += read as u64;
-        Ok(bytes.len() >= count)
+        Ok(read == wanted)
     }
 
     /// Reads the next line into `line`, without its line end. Returns false at the end of the file.

@@ -11,7 +11,7 @@ use crate::scenario::TraceSource;
 use crate::traffic::error::{Fault, TrafficError};
 use packetscale_models::units::{Bytes, Span};
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// A packet of a trace.
@@ -52,7 +52,7 @@ const LONGEST: Span = Span::from_picos(u64::MAX / 2);
 impl Reader {
     pub(super) fn open(file: &Path, source: TraceSource) -> Result<Reader, TrafficError> {
         let opened = File::open(file).map_err(|error| TrafficError::trace(file, 1, Fault::Io(error)))?;
-        Reader::new(file, BufReader::with_capacity(1 << 16, opened), source)
+        Reader::new(file, opened, source)
     }
 
     /// The same, but packets keep times that are out of order, as those of a machine with several processors are; none by
@@ -63,7 +63,7 @@ impl Reader {
 
     pub(super) fn new(
         file: &Path,
-        from: impl BufRead + Send + 'static,
+        from: impl Read + Send + 'static,
         source: TraceSource,
     ) -> Result<Reader, TrafficError> {
         let format = Format::begin(Input::new(from), source).map_err(|fault| TrafficError::trace(file, 1, fault))?;
