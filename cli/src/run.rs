@@ -41,7 +41,8 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
         )));
     }
     at_once(host, arguments.making.jobs)?;
-    let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(scenario.name()));
+    let folder =
+        arguments.out.clone().unwrap_or_else(|| Path::new("out").join(changed(scenario.name(), &arguments.set)));
     trace::check(arguments, host, &folder, &plan)?;
     let recordings = Recordings::wanted(arguments, host, &folder, &plan)?;
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -59,6 +60,9 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
         let done = runner.shard(&swept, shard, &folder, &made).map_err(refused)?;
         return say(&task::done(shard, done, &folder));
     }
+    if !arguments.set.is_empty() {
+        runner.may_change(&scenario, &name, &folder)?;
+    }
     let results = runner.record(&scenario, &plan, name, &folder, &mut made).map_err(refused)?;
     write_page(&results, &folder, !arguments.no_page).map_err(|error| unwritable(&folder, &error))?;
     if let Some(file) = &arguments.trace {
@@ -72,6 +76,19 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     }
     met(&results)
 }
+
+/// The name of the results' folder: the scenario's, and what `--set` changes, as in `mix-path.buffer-4-bdp`.
+fn changed(name: &str, changes: &[String]) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '_') { c } else { '-' };
+    let word = |change: &String| {
+        let words: String = change.chars().filter(|c| *c != '"').map(plain).collect();
+        format!("-{}", words.trim_matches('-'))
+    };
+    name.chars().chain(changes.iter().map(word).collect::<String>().chars()).take(LONGEST_NAME).collect()
+}
+
+/// The longest name that a folder has by default, in letters; file systems allow 255 bytes.
+const LONGEST_NAME: usize = 100;
 
 /// The arguments that ask for the host.
 fn asked(arguments: &Arguments, host: &dyn Host) -> String {

@@ -1,5 +1,6 @@
 //! The arguments of `packetscale estimate`.
 
+use crate::args::Output;
 use std::path::PathBuf;
 
 #[derive(clap::Args)]
@@ -31,6 +32,8 @@ pub struct Estimate {
     /// With --from-simulator: number of parallel runs; results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", requires = "from_simulator", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
+    #[command(flatten)]
+    pub output: Output,
     /// Print one JSON object on standard output, nothing else
     #[arg(long)]
     pub json: bool,

@@ -4,7 +4,7 @@ use crate::args::estimate::Estimate as Arguments;
 use crate::outcome::{Failure, unwritable};
 use crate::output::say;
 use crate::probing::{HOST, refused, with_inputs};
-use experiment::results::to_lines;
+use experiment::results::{MANIFEST, to_lines};
 use experiment::scenario::{Experiment, Scenario};
 use harness::probing::search::{self, Search};
 use harness::probing::{Reader, Scored, SweepPoint};
@@ -13,6 +13,10 @@ use report::PAGE;
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
+/// The table of streams, or that of searches.
+const RECORDING: &str = "streams.csv";
+const SEARCHES: &str = "searches.csv";
+
 pub fn estimate(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
     let scenario = Scenario::read(file, &arguments.set).map_err(|error| Failure::Input(error.to_string()))?;
     let plan = scenario.plan();
@@ -20,6 +24,9 @@ pub fn estimate(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
     let named = |text: &str| Reader::named(text).map_err(refused("--method"));
     let mut readers: Vec<Reader> = arguments.method.iter().map(|text| named(text)).collect::<Result<_, _>>()?;
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(scenario.name()));
+    if !arguments.output.replace {
+        not_of_another(&folder)?;
+    }
     if harness::probing::searches(&plan) {
         let all = with_inputs(&plan, arguments.jobs, || search::all(HOST, &plan, &arguments.method))?;
         return give_searches(arguments, &scenario, &folder, &all.map_err(refused("--method"))?);
@@ -33,6 +40,17 @@ pub fn estimate(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
         readers.extend(Reader::baselines());
     }
     give_scores(arguments, &scenario, &folder, &points, &readers)
+}
+
+/// Refuses a folder whose files an earlier estimate has not written: that leaves its table and its page, and no manifest.
+fn not_of_another(folder: &Path) -> Result<(), Failure> {
+    let there = |name: &str| folder.join(name).symlink_metadata().is_ok();
+    let own = (there(RECORDING) || there(SEARCHES)) && there(PAGE) && !there(MANIFEST);
+    let Some(name) = [MANIFEST, RECORDING, SEARCHES, PAGE].into_iter().find(|name| !own && there(name)) else {
+        return Ok(());
+    };
+    let expected = "expected a new folder, or --replace to overwrite what is there";
+    Err(Failure::Input(format!("{}: found {name}; {expected}", folder.display())))
 }
 
 /// Refuses a plan without probe streams.
@@ -105,7 +123,6 @@ fn write_streams(
     readers: &[Reader],
     scores: &[Scored],
 ) -> std::io::Result<[PathBuf; 2]> {
-    const RECORDING: &str = "streams.csv";
     std::fs::create_dir_all(folder)?;
     experiment::results::write_file(folder, RECORDING, |file| harness::probing::recording::write(file, points))?;
     let page = report::streams_page(scenario.name(), scenario.to_toml(), points, readers, scores);
@@ -114,7 +131,6 @@ fn write_streams(
 }
 
 fn write_searches(folder: &Path, scenario: &Scenario, searches: &[Search]) -> std::io::Result<[PathBuf; 2]> {
-    const SEARCHES: &str = "searches.csv";
     std::fs::create_dir_all(folder)?;
     experiment::results::write_file(folder, SEARCHES, |file| search::write(file, searches))?;
     let page = report::searches_page(scenario.name(), scenario.to_toml(), searches);

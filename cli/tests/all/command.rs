@@ -117,11 +117,11 @@ fn another_copy_of_the_program_resumes_and_makes_a_torn_run_again() {
 #[test]
 fn after_ctrl_c_a_changed_scenario_is_refused_without_replace() {
     let (place, _) = stopped();
-    let changed = "run small.toml --set 'run.duration=100 ms' --no-page";
+    let changed = "run small.toml --set 'run.duration=100 ms' --no-page --out out/small";
     let refused = place.refused(changed);
     assert!(refused.contains("--out") && refused.contains("--replace"), "{refused}");
     place.done(&format!("{changed} --replace"));
-    place.done(&format!("{changed} --out fresh"));
+    place.done("run small.toml --set 'run.duration=100 ms' --no-page --out fresh");
     assert_same(&place.at("out/small"), &place.at("fresh"));
 }
 
@@ -294,11 +294,48 @@ fn results_of_another_scenario_are_not_overwritten_without_replace() {
 }
 
 #[test]
+fn changed_settings_have_a_folder_of_their_own_and_overwrite_no_results() {
+    let place = Place::with(SCENARIO);
+    place.done("run small.toml --no-page");
+    let before = place.read("out/small/runs.csv");
+    let changed = "run small.toml --no-page --set run.seed=5";
+    assert!(place.done(changed).out.contains("Written to out/small-run.seed-5\n"));
+    let refused = place.refused(&format!("{changed} --out out/small"));
+    assert!(refused.starts_with("out/small: found results of small.toml with other settings; "), "{refused}");
+    assert_eq!(place.read("out/small/runs.csv"), before);
+    place.done(&format!("{changed} --out out/small --replace"));
+    assert_ne!(place.read("out/small/runs.csv"), before);
+}
+
+#[test]
+fn results_that_cannot_all_be_written_leave_those_that_are_there() {
+    let place = Place::with(SCENARIO);
+    place.done("run small.toml --no-page --out here");
+    let before = ["runs.csv", "runs.ndjson", "manifest.json"].map(|file| place.read(&format!("here/{file}")));
+    // A folder under a temporary name: that file cannot be written.
+    place.write("here/.windows.csv.partial/in", "the way");
+    place.refused("run small.toml --no-page --out here --replace --set run.seed=9");
+    let after = ["runs.csv", "runs.ndjson", "manifest.json"].map(|file| place.read(&format!("here/{file}")));
+    assert_eq!(before, after);
+}
+
+#[test]
+fn a_link_under_a_temporary_name_is_not_followed() {
+    let place = Place::with(SCENARIO);
+    place.write("mine", "mine");
+    fs::create_dir(place.at("here")).expect("made");
+    std::os::unix::fs::symlink(place.at("mine"), place.at("here/.runs.csv.partial")).expect("a link");
+    place.done("run small.toml --no-page --out here");
+    assert_eq!(place.read("mine"), "mine");
+}
+
+#[test]
 fn files_of_somebody_else_are_not_overwritten() {
     let place = Place::with(SCENARIO);
     for (command, file, without) in [
         ("run small.toml --out table", "table/runs.csv", "manifest.json"),
         ("run small.toml --out run", "run/report.html", "manifest.json"),
+        ("run small.toml --out curves", "curves/series.parquet", "manifest.json"),
         ("judge evaluate veno --quick --out evaluate", "evaluate/report.html", "evaluation.json"),
         ("judge matrix veno --quick --out matrix", "matrix/matrix.csv", "matrix.json"),
     ] {

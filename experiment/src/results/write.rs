@@ -1,5 +1,6 @@
 //! Writes results as files. Each file is written under a temporary name and renamed when it is complete, so that no
-//! reader finds a half-written file under its name.
+//! reader finds a half-written file under its name; the files of results are renamed when all are complete, so that none finds
+//! files of two results together.
 
 use crate::results::figures;
 use crate::results::json::Line;
@@ -11,7 +12,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The file that says how to get the results again.
 pub const MANIFEST: &str = "manifest.json";
@@ -25,35 +26,86 @@ pub(crate) const RUNS: &str = "runs.ndjson";
 const DICTIONARY: &str = "dictionary.csv";
 /// The end of the name of a file that is being written; it begins with a dot.
 const PARTIAL: &str = ".partial";
-/// Files that results always have beside [`MANIFEST`].
-pub const FILES: [&str; 3] = ["runs.csv", RUNS, DICTIONARY];
+/// Returns the names of the files that results have beside [`MANIFEST`] and [`PAGE`].
+pub fn files() -> impl Iterator<Item = String> {
+    let of_a_table = |(table, _): &(&str, _)| [format!("{table}.csv"), format!("{table}.parquet")];
+    let tables: Vec<[String; 2]> = figures::tables().iter().map(of_a_table).collect();
+    [RUNS, DICTIONARY].map(str::to_string).into_iter().chain(tables.into_iter().flatten())
+}
 
 /// Whether results have a file of this name.
 pub fn is_of_results(name: &str) -> bool {
-    let of_a_table = |name: &str| figures::tables().iter().any(|(table, _)| *table == name);
-    let table = name.strip_suffix(".csv").or_else(|| name.strip_suffix(".parquet"));
-    [MANIFEST, PAGE].contains(&name) || FILES.contains(&name) || table.is_some_and(of_a_table)
+    [MANIFEST, PAGE].contains(&name) || files().any(|file| file == name)
 }
 
 /// Writes all files of the results into `folder`, which must exist: `runs`, `timing`, `flows`, `shares`,
 /// `traffic`, `windows` and `series` as CSV and as Parquet, `runs.ndjson`, `manifest.json`, `dictionary.csv`.
 ///
-/// Everything but `timing.*` and `manifest.json` depends on the scenario and its seeds only, byte for byte.
+/// Everything but `timing.*` and `manifest.json` depends on the scenario and its seeds only, byte for byte. The page of earlier
+/// results is removed. The manifest, which shows that the folder holds results, is gone while the others are renamed.
 ///
 /// # Errors
-/// The first file that cannot be written.
+/// The first file that cannot be written; what was there is as it was.
 pub fn write(results: &Results, folder: &Path) -> io::Result<()> {
+    let mut staged = Staged { folder, names: Vec::new() };
     for table in tables(results) {
-        write_file(folder, &format!("{}.csv", table.name), |out| csv(&table, out))?;
+        staged.add(&format!("{}.csv", table.name), |out| csv(&table, out))?;
         #[cfg(feature = "parquet")]
-        write_file(folder, &format!("{}.parquet", table.name), |out| crate::results::parquet::parquet(&table, out))?;
+        staged.add(&format!("{}.parquet", table.name), |out| crate::results::parquet::parquet(&table, out))?;
     }
-    write_file(folder, RUNS, |out| ndjson(results, out))?;
-    write_file(folder, DICTIONARY, dictionary_csv)?;
-    write_file(folder, MANIFEST, |out| {
+    staged.add(RUNS, |out| ndjson(results, out))?;
+    staged.add(DICTIONARY, dictionary_csv)?;
+    staged.add(MANIFEST, |out| {
         serde_json::to_writer_pretty(&mut *out, &Described::of(results))?;
         out.write_all(b"\n")
-    })
+    })?;
+    for earlier in [MANIFEST, PAGE] {
+        match fs::remove_file(folder.join(earlier)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    staged.rename()
+}
+
+/// Files of one folder that are complete under their temporary names. Those that are not renamed are removed.
+struct Staged<'a> {
+    folder: &'a Path,
+    names: Vec<String>,
+}
+
+impl Staged<'_> {
+    fn add(&mut self, name: &str, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        self.names.push(name.to_string());
+        stage(&temporary(self.folder, name), content)
+    }
+
+    /// Gives all their names, in the order in which they were added.
+    fn rename(mut self) -> io::Result<()> {
+        while let Some(name) = self.names.first() {
+            fs::rename(temporary(self.folder, name), self.folder.join(name))?;
+            self.names.remove(0);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Staged<'_> {
+    fn drop(&mut self) {
+        self.names.iter().for_each(|name| _ = fs::remove_file(temporary(self.folder, name)));
+    }
+}
+
+fn temporary(folder: &Path, name: &str) -> PathBuf {
+    folder.join(format!(".{name}{PARTIAL}"))
+}
+
+/// Writes a new file, whatever an interrupted command left under its name.
+fn stage(file: &Path, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+    let _ = fs::remove_file(file);
+    let mut out = BufWriter::new(File::options().write(true).create_new(true).open(file)?);
+    content(&mut out)?;
+    out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()
 }
 
 /// What the manifest's file holds: the manifest, the host, and what was expected, so that a page can be made again.
@@ -77,13 +129,8 @@ impl Described<'_> {
 /// # Errors
 /// The first step that fails. A failed attempt leaves nothing behind.
 pub fn write_file(folder: &Path, name: &str, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let temporary = folder.join(format!(".{name}{PARTIAL}"));
-    let written = (|| {
-        let mut out = BufWriter::new(File::create(&temporary)?);
-        content(&mut out)?;
-        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
-        fs::rename(&temporary, folder.join(name))
-    })();
+    let temporary = temporary(folder, name);
+    let written = stage(&temporary, content).and_then(|()| fs::rename(&temporary, folder.join(name)));
     if written.is_err() {
         let _ = fs::remove_file(&temporary);
     }

@@ -173,6 +173,18 @@ impl Runner<'_> {
         Ok(results)
     }
 
+    /// Refuses a folder that holds results of the same name with other settings, unless they may be replaced: for a command that
+    /// changes settings, they are results beside its own.
+    ///
+    /// # Errors
+    /// [`Error::Occupied`].
+    pub fn may_change(&self, scenario: &Scenario, name: &str, folder: &Path) -> Result<(), Error> {
+        match there(folder, name, &scenario.to_toml(), self.host.name()) {
+            There::Earlier(found) if !self.replace => Err(Error::Occupied { folder: folder.to_path_buf(), found }),
+            _ => Ok(()),
+        }
+    }
+
     /// Says what in a folder is replaced.
     ///
     /// # Errors
@@ -311,7 +323,7 @@ fn there(folder: &Path, name: &str, scenario: &str, host: &str) -> There {
     let Ok(content) = std::fs::read(folder.join(experiment::results::MANIFEST)) else {
         // Runs that are kept show that a command of this program was interrupted here.
         let strange =
-            experiment::results::FILES.iter().find(|file| folder.join(file).exists() && !folder.join(NAME).exists());
+            experiment::results::files().find(|file| folder.join(file).exists() && !folder.join(NAME).exists());
         return strange.map_or(There::Nothing, |file| {
             There::Other(format!("a file {file} without {}", experiment::results::MANIFEST))
         });
