@@ -71,8 +71,22 @@ impl fmt::Display for ScenarioError {
     }
 }
 
+/// Names that others use, ours, and what has to be said of ours.
+const OTHER_NAMES: [(&str, &str, &str); 5] = [
+    ("reno", "newreno", ""),
+    ("bbr2", "bbr", ""),
+    ("bbr3", "bbr", ""),
+    ("bbrv3", "bbr", ""),
+    ("rtt", "delay", ", which is one way: half of the round trip"),
+];
+
 /// Returns `, perhaps "nearest"` if `word` may be a typing error for one of the candidates, else nothing.
 pub(crate) fn perhaps<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
+    let candidates: Vec<&str> = candidates.into_iter().collect();
+    let other = OTHER_NAMES.iter().find(|(other, ours, _)| *other == word && candidates.contains(ours));
+    if let Some((_, ours, note)) = other {
+        return format!(", perhaps \"{ours}\"{note}");
+    }
     let near = |candidate: &&str| strsim::osa_distance(word, candidate);
     let limit = (word.chars().count() / 2).clamp(1, 4);
     candidates
@@ -85,4 +99,16 @@ pub(crate) fn perhaps<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
 /// Returns the words as `"a", "b", "c"`.
 pub(crate) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_others_use_lead_to_ours() {
+        assert_eq!(perhaps("reno", ["veno", "newreno"]), ", perhaps \"newreno\"");
+        assert_eq!(perhaps("rtt", ["delay", "rate"]), ", perhaps \"delay\", which is one way: half of the round trip");
+        assert_eq!(perhaps("rtt", ["rate", "rtts"]), ", perhaps \"rtts\"");
+    }
 }
