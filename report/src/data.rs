@@ -169,8 +169,8 @@ pub fn has_traffic(results: &Results) -> bool {
 /// Where flows of several controllers meet, each is drawn in the colour of its own.
 fn flow_colours(results: &Results) -> BTreeMap<&str, String> {
     let mixes = results.runs.iter().filter(|run| !run.shares.is_empty());
-    let names = mixes.flat_map(|run| &run.flows).map(|flow| flow.controller.as_str());
-    names.filter_map(|name| Some((name, visible(flow_colour(name)?)))).collect()
+    let flows = mixes.flat_map(|run| &run.flows);
+    flows.filter_map(|flow| Some((flow.controller.as_str(), visible(flow_colour(&flow.kind)?)))).collect()
 }
 
 /// Returns how many values each curve may have, and which runs keep their curves.

@@ -15,11 +15,16 @@ const BESIDE: &str = "queue_delay_p99_s";
 
 /// Joins the items of a list, best first; of a long one it has the first and the last.
 pub fn listed(items: Vec<String>) -> String {
+    listed_by(items, ", ")
+}
+
+/// The same for items that hold commas.
+pub fn listed_by(items: Vec<String>, by: &str) -> String {
     if items.len() <= MOST_LISTED {
-        return items.join(", ");
+        return items.join(by);
     }
     let (first, last) = (&items[..MOST_LISTED - 2], &items[items.len() - 1]);
-    format!("{}, {} more, and {last}", first.join(", "), items.len() - MOST_LISTED + 1)
+    format!("{}{by}{} more{by}and {last}", first.join(by), items.len() - MOST_LISTED + 1)
 }
 
 /// Returns what each controller reached in the figures that are expected: `Utilisation: cubic 100.0 %, rapid 78.00 % to

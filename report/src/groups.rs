@@ -11,7 +11,7 @@ pub fn difference(here: &Group, there: &Group, metric: &str) -> Option<Interval>
         let partner = there.runs.iter().find(|r| r.replication == run.replication)?;
         Some(run.summary.metric(metric)? - partner.summary.metric(metric)?)
     });
-    Interval::of_runs(&pairs.collect::<Vec<_>>())
+    Interval::of_pairs(&pairs.collect::<Vec<_>>())
 }
 
 /// Returns the controllers in order of first appearance, each with a colour of its own that is safe to write into a
@@ -30,9 +30,9 @@ pub fn controllers(results: &Results) -> Vec<(&str, String)> {
     seen
 }
 
-/// Returns the colour of the controller of a flow, by what the table of flows calls it: `rapid (fell back to cubic: ...)`.
-pub fn flow_colour(controller: &str) -> Option<&'static str> {
-    let kind = controller.split(' ').next()?;
+/// Returns the colour of the controller of a flow, by the kind that the table of flows has: `rapid (fell back to cubic: ...)`.
+pub fn flow_colour(kind: &str) -> Option<&'static str> {
+    let kind = kind.split(' ').next()?;
     packetscale_models::congestion::find(kind).map(|entry| entry.colour)
 }
 

@@ -30,6 +30,7 @@ mod resolved;
 mod shell;
 mod sweep;
 mod tables;
+mod together;
 mod tradeoff;
 mod verdict;
 mod ways;

@@ -268,7 +268,8 @@ fn draw_routes(
         let (Some(first), Some(last)) = (xs.first(), xs.last()) else { continue };
         let turned = if last > first { "-6 -4v8z" } else { "6 -4v8z" };
         let stops = xs[1..].iter().map(|x| format!("H{x}")).collect::<String>();
-        let colour = flow_colour(controller).map_or("var(--ink)".to_string(), visible);
+        let kind = runs[0].flows.iter().find(|flow| flow.controller == **controller).map_or("", |flow| &flow.kind);
+        let colour = flow_colour(kind).map_or("var(--ink)".to_string(), visible);
         let often = if *count > 1 { format!("{count} \u{d7} ") } else { String::new() };
         _ = write!(
             out,

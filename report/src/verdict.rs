@@ -1,10 +1,12 @@
 //! The results in words. Every word is computed. The text says so where the replications do not establish a difference.
 
-use crate::groups::{difference, points};
-use crate::{completions, findings, ways};
+use crate::groups::{difference, point_name, points};
+use crate::{completions, findings, together, ways};
 use experiment::results::figures::{SUMMARY, Unit};
 use experiment::results::numbers::{quantity, shown};
-use experiment::results::{ExpectationOutcome, Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups};
+use experiment::results::{
+    ExpectationOutcome, Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups, phase_time,
+};
 
 /// A question to the results, with the words around its answer.
 struct Question {
@@ -69,7 +71,8 @@ pub fn answer(results: &Results) -> String {
         .or_else(|| findings::buffers(results, &groups));
     if results.runs.is_empty() || expected.is_empty() {
         let best = || sentences(results, &groups).into_iter().next();
-        return direct.or_else(best).unwrap_or_else(|| NO_RUNS.to_string());
+        let answer = direct.or_else(best).unwrap_or_else(|| NO_RUNS.to_string());
+        return std::iter::once(answer).chain(together::oversenders(&groups)).collect::<Vec<_>>().join(" ");
     }
     let lead = lead(missed, expected.len());
     let missed: Vec<String> = expected.iter().filter(|one| !one.met).take(MOST_TOLD).map(found).collect();
@@ -81,7 +84,8 @@ pub fn answer(results: &Results) -> String {
         true => expected.iter().take(MOST_TOLD).map(found).collect(),
         false => Vec::new(),
     };
-    said.into_iter().chain(asked).chain(direct).collect::<Vec<_>>().join(" ")
+    let oversend = together::oversenders(&groups);
+    said.into_iter().chain(asked).chain(direct).chain(oversend).collect::<Vec<_>>().join(" ")
 }
 
 /// Whether as many expectations as there are, one or more, are met.
@@ -125,6 +129,7 @@ const NO_RUNS: &str = "There are no runs.";
 pub fn verdict(results: &Results) -> String {
     let groups = groups(&results.runs);
     let mut sentences = sentences(results, &groups);
+    sentences.extend(together::oversenders(&groups));
     sentences.extend(shares(&groups));
     if groups.iter().any(Group::above_all) {
         sentences.push(WHY_ABOVE_ALL.to_string());
@@ -136,6 +141,8 @@ pub fn verdict(results: &Results) -> String {
 fn sentences(results: &Results, groups: &[Group]) -> Vec<String> {
     if groups.is_empty() {
         vec![NO_RUNS.to_string()]
+    } else if let Some(together) = together::sentence(groups).filter(|_| points(results).len() == 1) {
+        vec![together]
     } else if points(results).len() > 1 {
         QUESTIONS.iter().filter_map(|question| over_points(question, results, groups)).collect()
     } else {
@@ -161,7 +168,12 @@ pub fn traffic(results: &Results) -> &'static str {
 
 /// Returns what each controller of a mix got, in a sentence for each mix.
 fn shares(groups: &[Group]) -> Vec<String> {
-    let sentence = |(mix, got): (&str, String)| format!("Of what the flows of {mix} got together: {got}.");
+    let sentence = |(mix, got): (&str, String)| {
+        let fullest = groups.iter().find(|group| group.controller == mix).filter(|group| group.phases().len() > 1);
+        let when =
+            fullest.and_then(Group::fullest).map_or(String::new(), |phase| format!(" from {}", phase_time(&phase)));
+        format!("Of what the flows of {mix} got together{when}: {got}.")
+    };
     shared(groups).into_iter().map(sentence).collect()
 }
 
@@ -182,10 +194,14 @@ pub fn shared<'a>(groups: &[Group<'a>]) -> Vec<(&'a str, String)> {
         let got = points[0].iter().map(|(name, first)| match points.len() {
             1 => format!("{name} {}", shown(*first, Unit::Share)),
             _ => {
-                let all = points.iter().flat_map(|point| point.iter()).filter(|(other, _)| other == name);
-                let means = all.map(|(_, share)| share.mean);
-                let (low, high) = means.fold((1.0, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
-                format!("{name} {} to {}", quantity(low, Unit::Share), quantity(high, Unit::Share))
+                let own = mixes.iter().filter(|(group, _)| group.controller == mix);
+                let means = own.flat_map(|(group, shares)| {
+                    shares
+                        .iter()
+                        .filter(|(other, _)| other == name)
+                        .map(|(_, share)| (share.mean, point_name(group.params)))
+                });
+                format!("{name} {}", range(means, Unit::Share))
             }
         });
         (mix, got.collect::<Vec<_>>().join(", "))
@@ -221,7 +237,7 @@ fn at_one_point(question: &Question, groups: &[Group]) -> Option<String> {
 }
 
 /// Returns what the paired difference between the first two groups says against their order.
-fn doubt(difference: Option<Interval>, runs: usize) -> &'static str {
+pub(crate) fn doubt(difference: Option<Interval>, runs: usize) -> &'static str {
     match difference {
         Some(Interval { mean, half_width: Some(half) }) if mean.abs() <= half => {
             ", though the replications do not tell the first two apart (95 %, paired by seed)"
@@ -230,6 +246,16 @@ fn doubt(difference: Option<Interval>, runs: usize) -> &'static str {
         Some(Interval { half_width: None, .. }) => ", in two replications, which do not tell how sure that is",
         _ => "",
     }
+}
+
+/// Returns from what to what a figure goes over sweep points, and at which: `34.45 % at path.queue = pie to 92.97 % at path.queue
+/// = codel`.
+fn range(means: impl Iterator<Item = (f64, String)>, unit: Unit) -> String {
+    let mut means: Vec<(f64, String)> = means.collect();
+    means.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (Some(low), Some(high)) = (means.first(), means.last()) else { return String::new() };
+    let (least, most) = (quantity(low.0, unit), quantity(high.0, unit));
+    if least == most { least } else { format!("{least} at {} to {most} at {}", low.1, high.1) }
 }
 
 /// Returns how often each controller was best over the sweep points, and the range of the values that it reached.
@@ -249,16 +275,14 @@ fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Opti
     wins.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     let range = |name: &str| {
         let own = groups.iter().filter(|group| group.controller == name);
-        let means = || own.clone().filter_map(|group| group.interval(question.metric)).map(|interval| interval.mean);
-        let (low, high) = (means().fold(f64::INFINITY, f64::min), means().fold(f64::NEG_INFINITY, f64::max));
-        let (low, high) = (quantity(low, question.unit), quantity(high, question.unit));
-        if low == high { low } else { format!("{low} to {high}") }
+        let means = own.filter_map(|group| Some((group.interval(question.metric)?.mean, point_name(group.params))));
+        range(means, question.unit)
     };
     if let ([(name, _)], true) = (&wins[..], groups.iter().all(|group| group.controller == groups[0].controller)) {
         return Some(format!("{}: {name}, {} over {} sweep points.", question.topic, range(name), points.len()));
     }
     let count = points.len();
-    let part = |(name, n): &(&str, usize)| format!("{name} at {n} of {count} sweep points ({} over all)", range(name));
+    let part = |(name, n): &(&str, usize)| format!("{name} at {n} of {count} sweep points ({})", range(name));
     let parts: Vec<String> = wins.iter().map(part).collect();
     let ties = wins.iter().map(|(_, n)| n).sum::<usize>() > count;
     let tied = if ties { "; where several are best, each counts" } else { "" };
@@ -275,9 +299,10 @@ mod tests {
         let mut results = example::demo();
         for run in &mut results.runs {
             run.summary.available_share = Some(if run.controller == "cubic" { 0.9 } else { 0.5 });
+            (run.summary.loss_ratio, run.summary.queue_delay_p99_s) = (Some(0.01), Some(2e-3));
         }
         assert!(
-            verdict(&results).starts_with("The largest share of the available capacity was used by cubic (90.00 ± 0 %")
+            verdict(&results).starts_with("The largest share of the available capacity was used by cubic (90.00 %")
         );
     }
 
@@ -313,7 +338,7 @@ mod tests {
         second.shares = vec![share("rapid", 0.5), share("cubic", 0.5)];
         results.runs[0].params.insert("path.loss".to_string(), "0".to_string());
         results.runs.push(second);
-        assert!(verdict(&results).contains("rapid 25.00 % to 50.00 %, cubic 50.00 % to 75.00 %."));
+        assert!(verdict(&results).contains("rapid 25.00 % at path.loss = 0 to 50.00 % at path.loss = 0.1, cubic 50.00 % at path.loss = 0.1 to 75.00 % at path.loss = 0."));
     }
 
     #[test]
@@ -353,7 +378,7 @@ mod tests {
         results.runs = runs;
         results.expectations.clear();
         assert!(verdict(&results).starts_with(&answer(&results)));
-        assert!(answer(&results).starts_with("The largest share of the available capacity was used by"));
+        assert!(answer(&results).contains(" used ") && answer(&results).contains("(99th percentile)"));
     }
 
     #[test]
@@ -373,11 +398,16 @@ mod tests {
             run.summary.available_share = Some(if (run.controller == "rapid") ^ small { 0.9 } else { 0.4 });
         }
         let words = verdict(&results);
-        assert!(words.contains("rapid at 3 of 4 sweep points (40.00 % to 90.00 % over all), "), "{words}");
+        assert!(
+            words.contains(
+                "rapid at 3 of 4 sweep points (40.00 % at path.buffer = 5 packets to 90.00 % at path.buffer = "
+            ),
+            "{words}"
+        );
         assert!(!words.contains("each counts"), "{words}");
         results.runs.iter_mut().for_each(|run| run.summary.available_share = Some(0.5));
         let words = verdict(&results);
-        assert!(words.contains("rapid at 4 of 4 sweep points (50.00 % over all)"), "{words}");
+        assert!(words.contains("rapid at 4 of 4 sweep points (50.00 %)"), "{words}");
         assert!(words.contains("; where several are best, each counts."));
     }
 }

@@ -188,11 +188,11 @@ figures! {
         burst_mark_ratio: Option<f64>, Share, "Marked as bursty", "The same for the burstiness bit.";
         #[serde(default)]
         burstiness_eta: Option<f64>, Index, "Burstiness", "Burstiness eta at the bottleneck: mean over busy periods, if the discipline measures it. Whole run.";
-        [Delay] queue_over_bound: Option<f64>, Index, "Queue over bound", "Mean queue that a packet finds, over the least possible: N*D/D/1, as many flows of equal constant rate with independent phases and the same load. Only for several flows with equal packets on one link without traffic.";
+        [Delay] queue_over_bound: Option<f64>, Index, "", "Mean queue that a packet finds, over the least possible: N*D/D/1, as many flows of equal constant rate with independent phases and the same load. Only for several flows with equal packets on one link without traffic.";
         [Delay] rtt_mean_s: Option<f64>, Time, "RTT, mean", "The flows' round-trip time: mean per flow over the acknowledgments that came after the warm-up (of a flow that was done before, over all), then over flows.";
         [Share] fairness_jain: Option<f64>, Index, "Jain's index", "How evenly the flows that cross the measured link share it: Jain's index (sum x)^2 / (n sum x^2) of their throughput at their receivers, while all of them are active: from the last one's start until the first is done. 1: equal; 1/n: one has all. Absent if fewer than two are ever active together.";
-        [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, of the same flows, where two or more are active in all of the window.";
-        [Response] convergence_s: Option<f64>, Time, "Convergence", "From the last flow's start (even in the warm-up) until the flows' throughput over one round trip first reaches 95 % of the available capacity.";
+        [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows from 5 s after the entry of a flow until the next one enters, stops or ends, of the same flows, where two or more are active.";
+        [Response] convergence_s: Option<f64>, Time, "Convergence", "From the last flow's start (even in the warm-up) until the flows' throughput over one round trip first reaches 95 % of the available capacity. Absent where earlier flows fill the link already: it is reached within the first round trip.";
         [Response] convergence_rtts: Option<f64>, RoundTrips, "Convergence", "The same in base round trips: the longest of the flows that cross the measured link.";
         [Response] rise_rtts: Option<f64>, RoundTrips, "Rise", "After an upward step of at least 10 % in available capacity: base round trips (the same) until the flows' total rate is within 10 % of the new value. The rate is the controllers' own mean rate if they have one, else throughput over a round trip. The largest over all steps; absent if one is never answered.";
         [Response] fall_rtts: Option<f64>, RoundTrips, "Fall", "The same after downward steps: first entry into the band.";
@@ -228,10 +228,14 @@ figures! {
     /// One responsive flow.
     FLOW of FlowResult {
         flow: u32, Count, "Flow", "Flow number, from 0.";
-        controller: String, Text, "", "The flow's controller.";
+        controller: String, Text, "", "The flow's controller, as tables name it: its label.";
+        #[serde(default)]
+        kind: String, Text, "", "The controller's name in the registry, and what became of it on this host.";
         #[serde(default, skip_serializing_if = "String::is_empty")]
         route: String, Text, "Route", "Links that its data cross, in order; empty where there is one link.";
         start_s: f64, Time, "Start", "When it started.";
+        #[serde(default)]
+        stop_s: Option<f64>, Time, "Stop", "When the scenario stopped it.";
         completion_s: Option<f64>, Time, "Completion", "When it was done, if it was.";
         throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which its packets reached its receiver, as bits on the wire: from the warm-up's end or its start, whichever is later, to its end or the run's. If it was done within the warm-up: over its whole life.";
         base_rtt_s: f64, Time, "Base RTT", "Round-trip time without queues.";
@@ -280,10 +284,25 @@ figures! {
         slowdown: f64, Index, "", "The first over the second.";
     }
 
+    /// A time between starts and ends of flows, in which the same flows are active.
+    PHASE of PhaseResult {
+        phase: u32, Count, "Phase", "Number of the phase, from 0. Phases are the times after the warm-up in which the same flows cross the measured link: from one start, stop or end of such a flow to the next. None where fewer than two flows cross it, or where they change more than 64 times.";
+        from_s: f64, Time, "From", "When it begins.";
+        to_s: f64, Time, "To", "When it ends.";
+        flows: u64, Count, "Flows", "Flows that are active in it.";
+        throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which the packets of these flows reached their receivers, as bits on the wire.";
+        available_share: Option<f64>, Share, "Share of available", "Throughput over the available capacity of RFC 5136: capacity minus the traffic that arrived.";
+        fairness_jain: Option<f64>, Index, "Jain's index", "Jain's index of the flows' throughput. Absent for one flow.";
+        queue_delay_p50_s: Option<f64>, Time, "Queueing, median", "Waiting time at the bottleneck, of all packets: the median.";
+        queue_delay_p99_s: Option<f64>, Time, "Queueing, 99 %", "Its 99th percentile.";
+    }
+
     /// One controller of a run in which several meet.
     SHARE of ControllerShare {
+        #[serde(default)]
+        phase: Option<u32>, Count, "Phase", "Number of the phase; absent where there are none: all after the warm-up.";
         controller: String, Text, "Controller", "The controller, as tables name it.";
-        flows: u64, Count, "Flows", "Flows that it controls.";
+        flows: u64, Count, "Flows", "Flows that it controls, of those that are active.";
         throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which the packets of these flows reached their receivers, as bits on the wire.";
         share: Option<f64>, Share, "Share of the flows", "The same over that of all flows.";
         #[serde(default)]
@@ -455,6 +474,7 @@ pub fn tables() -> Vec<(&'static str, Vec<Definition>)> {
         ("flows", columns(&[NUMBER, FLOW])),
         ("completions", columns(&[NUMBER, COMPLETION])),
         ("transfers", columns(&[NUMBER, TRANSFER])),
+        ("phases", columns(&[NUMBER, PHASE])),
         ("shares", columns(&[NUMBER, SHARE])),
         ("traffic", columns(&[NUMBER, SOURCE, TRAFFIC])),
         ("windows", columns(&[NUMBER, WINDOW])),
@@ -490,8 +510,8 @@ mod tests {
     #[test]
     fn meanings_are_whole_sentences_on_one_line() {
         let tables = [
-            SUMMARY, FLOW, COMPLETION, TRANSFER, SHARE, TRAFFIC, WINDOW, LINK, STREAM, SEQUENCE, GAP, RUN, NUMBER,
-            SOURCE, POINT, CURVES,
+            SUMMARY, FLOW, COMPLETION, TRANSFER, PHASE, SHARE, TRAFFIC, WINDOW, LINK, STREAM, SEQUENCE, GAP, RUN,
+            NUMBER, SOURCE, POINT, CURVES,
         ];
         for figure in tables.concat() {
             let sentence = figure.meaning.ends_with('.') && !figure.meaning.contains(['\n', '|']);

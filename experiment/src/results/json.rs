@@ -2,8 +2,8 @@
 
 use crate::results::distribution::Histogram;
 use crate::results::figures::{
-    COST, CompletionResult, ControllerShare, FlowResult, LinkResult, SequenceRecord, StreamRecord, TrafficResult,
-    TransferResult, WindowResult,
+    COST, CompletionResult, ControllerShare, FlowResult, LinkResult, PhaseResult, SequenceRecord, StreamRecord,
+    TrafficResult, TransferResult, WindowResult,
 };
 use crate::results::schema::{Results, Run};
 use crate::results::series::Series;
@@ -25,6 +25,9 @@ fn flattened(run: &Run, keys: &[SweptKey]) -> Value {
     fields.insert("seed".to_string(), json!(run.seed));
     fields.insert("replication".to_string(), json!(run.replication));
     fields.insert("params".to_string(), json!(point(keys, &run.params)));
+    if !run.phases.is_empty() {
+        fields.insert("phases".to_string(), json!(run.phases));
+    }
     if !run.shares.is_empty() {
         fields.insert("shares".to_string(), json!(run.shares));
     }
@@ -49,6 +52,8 @@ pub(crate) struct Line<'a> {
     completions: &'a [CompletionResult],
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     transfers: &'a [TransferResult],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    phases: &'a [PhaseResult],
     shares: &'a [ControllerShare],
     traffic: &'a [TrafficResult],
     windows: &'a [WindowResult],
@@ -74,6 +79,7 @@ impl<'a> Line<'a> {
             flows,
             completions,
             transfers,
+            phases,
             shares,
             traffic,
             windows,
@@ -97,6 +103,7 @@ impl<'a> Line<'a> {
             flows,
             completions,
             transfers,
+            phases,
             shares,
             traffic,
             windows,

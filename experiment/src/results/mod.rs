@@ -17,6 +17,7 @@ pub mod matrix;
 pub mod numbers;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod phases;
 mod read;
 pub mod reproduction;
 mod rows;
@@ -34,10 +35,11 @@ pub use columns::to_lines;
 pub use completions::{Completions, completions};
 pub use distribution::Histogram;
 pub use figures::{
-    CompletionResult, ControllerShare, FlowResult, LinkResult, SequenceRecord, StreamGap, StreamRecord, Summary,
-    TrafficResult, TransferResult, WindowResult,
+    CompletionResult, ControllerShare, FlowResult, LinkResult, PhaseResult, SequenceRecord, StreamGap, StreamRecord,
+    Summary, TrafficResult, TransferResult, WindowResult,
 };
 pub use json::to_json;
+pub use phases::{Got, Phase, time as phase_time, to_phases};
 pub use read::{Described, ReadError, read};
 pub use rows::{Table, tables};
 pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
@@ -46,4 +48,4 @@ pub use statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, deviation, gro
 pub use swept::{SweptKey, rate_or_time, swept};
 pub use table::{colours_wanted, to_table};
 pub use ways::{Way, link_names};
-pub use write::{FILES, MANIFEST, PAGE, SHOWN, csv, is_of_results, remove_partial, write, write_file};
+pub use write::{MANIFEST, PAGE, SHOWN, csv, files, is_of_results, remove_partial, write, write_file};

@@ -39,6 +39,12 @@ pub fn number(value: f64) -> String {
     fixed(value, 3 - magnitude(value))
 }
 
+/// Returns `value` with at most so many decimals, and none that are zero at its end.
+pub fn trimmed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }
+}
+
 /// Returns `value` with its own prefix and unit: `9.412 Gbit/s`.
 pub fn quantity(value: f64, unit: Unit) -> String {
     digits(value, unit, 4)

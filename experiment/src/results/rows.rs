@@ -70,6 +70,7 @@ fn objects<'a>(table: &str, run: &'a Run) -> Box<dyn Iterator<Item = Map<String,
         "flows" => Box::new(run.flows.iter().map(object)),
         "completions" => Box::new(run.completions.iter().map(object)),
         "transfers" => Box::new(run.transfers.iter().map(object)),
+        "phases" => Box::new(run.phases.iter().map(object)),
         "shares" => Box::new(run.shares.iter().map(object)),
         "traffic" => {
             let numbered = run.traffic.iter().enumerate();
@@ -84,13 +85,18 @@ fn objects<'a>(table: &str, run: &'a Run) -> Box<dyn Iterator<Item = Map<String,
 fn points(run: &Run) -> impl Iterator<Item = Map<String, Value>> {
     run.series.iter().flat_map(|series| {
         series.values.iter().enumerate().map(|(at, value)| {
-            let time = series.start_s + series.step_s * at as f64;
+            let time = nearest_ns(series.start_s + series.step_s * at as f64);
             let point = json!({
                 "metric": series.metric, "flow": series.flow, "unit": series.unit, "time_s": time, "value": value,
             });
             point.as_object().cloned().unwrap_or_default()
         })
     })
+}
+
+/// A time without the rounding errors of its sum: `0.15`, not `0.15000000000000002`.
+fn nearest_ns(time_s: f64) -> f64 {
+    (time_s * 1e9).round() / 1e9
 }
 
 fn object(value: &impl Serialize) -> Map<String, Value> {

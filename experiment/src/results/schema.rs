@@ -2,8 +2,8 @@
 
 use crate::results::distribution::Histogram;
 use crate::results::figures::{
-    CompletionResult, ControllerShare, FlowResult, LinkResult, SequenceRecord, StreamRecord, Summary, TrafficResult,
-    TransferResult, WindowResult,
+    CompletionResult, ControllerShare, FlowResult, LinkResult, PhaseResult, SequenceRecord, StreamRecord, Summary,
+    TrafficResult, TransferResult, WindowResult,
 };
 use crate::results::series::Series;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -103,7 +103,10 @@ pub struct Run {
     /// Each of them that ended, where the scenario asks for it (`record.transfers`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transfers: Vec<TransferResult>,
-    /// One entry per controller, where the flows have several; else none.
+    /// One entry per phase, where several flows cross the measured link; else none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub phases: Vec<PhaseResult>,
+    /// One entry per phase and controller, where the flows have several; else none.
     #[serde(default)]
     pub shares: Vec<ControllerShare>,
     /// One entry per traffic source.

@@ -22,7 +22,7 @@ pub fn deviation(values: &[f64]) -> f64 {
 pub struct Interval {
     /// The mean.
     pub mean: f64,
-    /// Half the width of the interval of Student's t; `None` for a single value.
+    /// Half the width of the interval of Student's t; `None` where there is none.
     pub half_width: Option<f64>,
 }
 
@@ -45,10 +45,18 @@ impl Interval {
         Some(Interval { mean, half_width })
     }
 
-    /// The same of replications, which are told with an interval from three on.
-    pub fn of_runs(values: &[f64]) -> Option<Interval> {
+    /// The same of differences, replication by replication: no interval below three of them. Equal ones are known exactly.
+    pub fn of_pairs(values: &[f64]) -> Option<Interval> {
         let found = Interval::of(values)?;
         Some(Interval { half_width: found.half_width.filter(|_| values.len() >= FEWEST), ..found })
+    }
+
+    /// The same of replications: no interval below three of them, or where all are equal. Values that nothing was drawn for say
+    /// nothing of how far others would be.
+    pub fn of_runs(values: &[f64]) -> Option<Interval> {
+        let found = Interval::of_pairs(values)?;
+        let drawn = values.iter().any(|value| *value != values[0]);
+        Some(Interval { half_width: found.half_width.filter(|_| drawn), ..found })
     }
 }
 
@@ -80,6 +88,20 @@ const FEWEST: usize = 3;
 
 /// What is said of two replications, whose figures are shown from the lesser to the greater.
 pub const NO_INTERVAL: &str = "2 runs: no interval. In brackets: from the lesser to the greater.";
+
+/// Returns what is said of replications that are all the same run; nothing where none are.
+pub(crate) fn nothing_drawn(groups: &[Group]) -> String {
+    let mut names: Vec<&str> = groups.iter().filter(|group| group.repeats()).map(|group| group.controller).collect();
+    names.dedup();
+    if names.is_empty() {
+        return String::new();
+    }
+    let of = if groups.iter().all(Group::repeats) { String::new() } else { format!(" with {}", names.join(", ")) };
+    format!(
+        "Nothing is drawn{of}: all replications are the same run. A drawn start makes them differ, as in \
+         start = {{ uniform = [\"0 s\", \"100 ms\"] }}.\n"
+    )
+}
 
 /// The share of what is left from which on it is told as more than all of it. A packet counts as a whole when it leaves: one
 /// more or less is 0.1 % of a second at 12 Mbit/s.
@@ -145,14 +167,26 @@ impl<'a> Group<'a> {
         if values.len() < self.runs.len() { None } else { Interval::of(&values).map(|interval| interval.mean) }
     }
 
-    /// Returns the share of each controller of a mix, and its interval over the replications; nothing for one controller.
+    /// Returns the share of each controller of a mix, and its interval over the replications, in the phase in which most flows are
+    /// active ([`Group::fullest`]), or where there are no phases, in all the time; nothing for one controller.
     pub fn shares(&self) -> Vec<(&'a str, Interval)> {
-        let names = self.runs.first().into_iter().flat_map(|run| &run.shares).map(|share| share.controller.as_str());
+        if let Some(phase) = self.fullest() {
+            return phase.got.iter().filter_map(|got| Some((got.controller, got.share?))).collect();
+        }
+        let whole = |run: &'a Run| run.shares.iter().filter(|share| share.phase.is_none());
+        let names = self.runs.first().into_iter().flat_map(|run| whole(run)).map(|share| share.controller.as_str());
         let of = |name: &str| {
-            let all = self.runs.iter().flat_map(|run| &run.shares).filter(|share| share.controller == name);
+            let all = self.runs.iter().flat_map(|run| whole(run)).filter(|share| share.controller == name);
             Interval::of_runs(&all.filter_map(|share| share.share).collect::<Vec<f64>>())
         };
         names.filter_map(|name| Some((name, of(name)?))).collect()
+    }
+
+    /// Whether the replications, two or more, are the same run: nothing in the scenario is drawn.
+    pub fn repeats(&self) -> bool {
+        let [first, rest @ ..] = &self.runs[..] else { return false };
+        let figures = |run: &Run| Summary { cpu_s: None, ..run.summary.clone() };
+        !rest.is_empty() && rest.iter().all(|run| figures(run) == figures(first) && run.flows == first.flows)
     }
 
     /// Whether the flows got more than what the traffic left.

@@ -3,8 +3,9 @@
 use crate::results::columns::aligned;
 use crate::results::completions::to_completions;
 use crate::results::numbers;
+use crate::results::phases::to_phases;
 use crate::results::schema::{ExpectationOutcome, Results};
-use crate::results::statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups};
+use crate::results::statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups, nothing_drawn};
 use crate::results::ways::to_ways;
 use std::io::IsTerminal;
 
@@ -42,7 +43,7 @@ pub fn to_table(results: &Results, colours: bool) -> String {
     let groups = groups(&results.runs);
     let keys: Vec<&String> = groups.first().map_or(Vec::new(), |group| group.params.keys().collect());
     let head = ["controller"].into_iter().chain(keys.iter().map(|key| key.as_str()));
-    let mixed = groups.iter().any(|group| !group.shares().is_empty());
+    let mixed = groups.iter().any(|group| !group.shares().is_empty() && group.phases().len() < 2);
     let head = head.chain(FIGURES.iter().map(|figure| figure.0)).chain(mixed.then_some(SHARES)).map(str::to_string);
     let mut lines: Vec<Vec<String>> = vec![head.collect()];
     lines.extend(groups.iter().take(MOST_LINES).map(|group| {
@@ -56,10 +57,19 @@ pub fn to_table(results: &Results, colours: bool) -> String {
     let words = 1 + keys.len();
     let table = aligned(&lines, |column| column < words || column >= words + FIGURES.len(), &paint);
     let note = if groups.iter().any(Group::above_all) { format!("{WHY_ABOVE_ALL}\n") } else { String::new() };
-    let two = if groups.iter().any(|group| group.runs.len() == 2) { format!("{NO_INTERVAL}\n") } else { String::new() };
+    let two = groups.iter().any(|group| group.runs.len() == 2 && !group.repeats());
+    let two = if two { format!("{NO_INTERVAL}\n") } else { String::new() };
     let more = groups.len().saturating_sub(MOST_LINES);
     let more = if more > 0 { format!("... and {more} more lines: the files have all\n") } else { String::new() };
-    table + &more + &two + &note + &to_completions(&groups) + &to_ways(&groups) + &expectations.collect::<String>()
+    table
+        + &more
+        + &two
+        + &nothing_drawn(&groups)
+        + &note
+        + &to_phases(&groups)
+        + &to_completions(&groups)
+        + &to_ways(&groups)
+        + &expectations.collect::<String>()
 }
 
 fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
@@ -73,7 +83,12 @@ fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
         let (low, high) = (number(low), number(high));
         return if low == high { mean } else { format!("{mean} ({low} to {high})") };
     }
-    interval.half_width.map_or(mean.clone(), |half| format!("{mean} ± {:.*}", decimals, half * scale))
+    // One that is nothing in these decimals says nothing.
+    let half = interval
+        .half_width
+        .map(number)
+        .filter(|half| half.contains(|digit: char| digit.is_ascii_digit() && digit != '0'));
+    half.map_or(mean.clone(), |half| format!("{mean} ± {half}"))
 }
 
 /// What each controller of a mix got: `rapid 25.0 ± 1.2, cubic 75.0 ± 1.2`.

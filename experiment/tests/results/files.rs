@@ -78,7 +78,7 @@ fn line_of_cubic(results: &Results) -> String {
 
 #[test]
 fn every_table_has_its_files_and_nothing_else_stays() {
-    let tables = "completions flows links runs series shares timing traffic transfers windows".split(' ');
+    let tables = "completions flows links phases runs series shares timing traffic transfers windows".split(' ');
     let formats: &[&str] = if cfg!(feature = "parquet") { &["csv", "parquet"] } else { &["csv"] };
     let of_tables = tables.flat_map(|table| formats.iter().map(move |format| format!("{table}.{format}")));
     let others = ["dictionary.csv", "manifest.json", "runs.ndjson"].map(str::to_string);
@@ -338,7 +338,10 @@ fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
     let lines: Vec<&str> = shares.lines().take(2).collect();
     assert_eq!(
         lines,
-        ["run,controller,flows,throughput_bps,share,queue_delay_p50_s,queue_delay_p99_s", "0,rapid,1,200000.0,0.2,,",]
+        [
+            "run,phase,controller,flows,throughput_bps,share,queue_delay_p50_s,queue_delay_p99_s",
+            "0,,rapid,1,200000.0,0.2,,",
+        ]
     );
     assert_eq!(json(&results)["runs"][2]["shares"][1]["share"], 0.5);
 }

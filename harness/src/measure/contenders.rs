@@ -1,6 +1,7 @@
 //! What the packets of each controller waited at the measured link, where several controllers meet.
 
 use crate::measure::owners::Whose;
+use crate::measure::phases::{Waits, quantiles};
 use experiment::scenario::Experiment;
 use hdrhistogram::Histogram;
 use packetscale_models::units::Span;
@@ -10,8 +11,9 @@ use packetscale_models::units::Span;
 pub(crate) struct Contenders {
     /// Labels, in the order of the scenario: flows that last, then tables of those that arrive.
     pub(crate) labels: Vec<String>,
-    of_flow: Vec<usize>,
-    of_table: Vec<usize>,
+    /// The number of the label of each flow, and of each table of flows that arrive.
+    pub(crate) of_flow: Vec<usize>,
+    pub(crate) of_table: Vec<usize>,
     waits_ns: Vec<Histogram<u64>>,
 }
 
@@ -42,10 +44,15 @@ impl Contenders {
         self.waits_ns[controller].saturating_record(wait.nanos());
     }
 
-    /// The part `q` of a controller's packets waited no longer; seconds. `None`: none passed.
-    pub(crate) fn quantile_s(&self, label: &str, q: f64) -> Option<f64> {
-        let number = self.labels.iter().position(|known| known == label)?;
-        let waits = &self.waits_ns[number];
-        (!waits.is_empty()).then(|| waits.value_at_quantile(q) as f64 * 1e-9)
+    /// What the packets of each controller waited, in the order of the labels.
+    pub(crate) fn waits(&self) -> Vec<Waits> {
+        self.waits_ns.iter().map(quantiles).collect()
+    }
+
+    /// The same, and forgets them.
+    pub(crate) fn take(&mut self) -> Vec<Waits> {
+        let waits = self.waits();
+        self.waits_ns.iter_mut().for_each(Histogram::reset);
+        waits
     }
 }

@@ -60,14 +60,16 @@ pub fn longest(experiment: &Experiment, of: impl Fn(usize) -> Option<Span>) -> O
     (0..experiment.flows.len()).filter(crosses).filter_map(of).max()
 }
 
-/// One window per entry of a flow that is compared: from five seconds after it until the next entry or the end.
+/// One window per entry of a flow that is compared: from five seconds after it until the next entry or stop, or the end.
 pub(crate) fn entry_windows(starts: &[Time], lives: &[Life], end: Time) -> Vec<EntryWindow> {
     let mut entries: Vec<Time> = compared_starts(starts, lives).collect();
     entries.sort_unstable();
     entries.dedup();
+    let stops = || lives.iter().filter(|life| life.compared).map(|life| life.over);
     let mut windows = Vec::new();
     for (i, &entry) in entries.iter().enumerate() {
-        let to = entries.get(i + 1).copied().unwrap_or(end).min(end);
+        let stop = stops().filter(|stop| *stop > entry).min().unwrap_or(end);
+        let to = entries.get(i + 1).copied().unwrap_or(end).min(stop).min(end);
         let from = entry.saturating_add(ENTRY_SETTLING);
         if from < to {
             windows.push(EntryWindow { from, to, bytes: vec![0; starts.len()] });

@@ -54,9 +54,9 @@ impl Receivers {
         compared_starts(&self.starts, &self.lives).max().unwrap_or(Time::ZERO)
     }
 
-    /// A packet reaches the receiver of a flow of the scenario, in the run.
+    /// A packet reaches the receiver of a flow of the scenario, in the run. Returns whether a flow that is compared ends with it.
     #[inline]
-    pub(crate) fn delivered(&mut self, flow: usize, bytes: u64, at: Time) {
+    pub(crate) fn delivered(&mut self, flow: usize, bytes: u64, at: Time) -> bool {
         self.packets += 1;
         let tally = &mut self.flows[flow];
         if at > self.period.warm {
@@ -66,8 +66,10 @@ impl Receivers {
         } else {
             tally.early_bytes += bytes;
         }
-        if self.some_end && self.lives[flow].sends(bytes, at) && self.lives[flow].compared {
+        let ends = self.some_end && self.lives[flow].sends(bytes, at) && self.lives[flow].compared;
+        if ends {
             self.unshared = self.unshared.min(at);
+            self.entries.iter_mut().filter(|window| window.from < at).for_each(|window| window.to = window.to.min(at));
         }
         if !self.entries.is_empty() {
             let ended = self.entries.partition_point(|window| window.to < at);
@@ -75,6 +77,7 @@ impl Receivers {
                 window.bytes[flow] += bytes;
             }
         }
+        ends
     }
 
     /// A packet reaches the receiver of a flow that arrived. Returns whether that is after the warm-up.

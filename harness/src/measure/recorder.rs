@@ -10,6 +10,7 @@ use crate::measure::detail::Detail;
 use crate::measure::links::Links;
 use crate::measure::owners::{Owners, Whose};
 use crate::measure::period::Period;
+use crate::measure::phases::Phases;
 use crate::measure::presence::Presence;
 use crate::measure::receivers::Receivers;
 use crate::measure::samples::Samples;
@@ -27,6 +28,8 @@ pub struct Recorder {
     owners: Owners,
     pub(crate) bottleneck: Bottleneck,
     pub(crate) receivers: Receivers,
+    /// Where the active flows change after the warm-up.
+    pub(crate) phases: Option<Box<Phases>>,
     pub(crate) traffic: Vec<Source>,
     other: Tally,
     /// The longest base round-trip time of the flows that are compared.
@@ -50,6 +53,9 @@ impl Recorder {
         let period = Period::of(experiment);
         let receivers = Receivers::new(experiment, starts);
         let bottleneck = Bottleneck::new(experiment, receivers.last_start(), base_rtt);
+        let parts = starts.len() + experiment.arrivals.len();
+        let contenders = bottleneck.contenders.clone();
+        let phases = Phases::of(&receivers.starts, &receivers.lives, period, parts, contenders);
         let record = &experiment.record;
         let detail =
             record.detail.then(|| Box::new(Detail::new(record.step, period, starts.len(), &bottleneck.capacity)));
@@ -58,6 +64,7 @@ impl Recorder {
             owners: Owners::new(starts.len()),
             bottleneck,
             receivers,
+            phases,
             traffic: experiment.traffic.iter().map(|_| Source::new(period.warm)).collect(),
             other: Tally::default(),
             base_rtt,
@@ -86,6 +93,9 @@ impl Recorder {
             return;
         }
         self.bottleneck.arrives(now, size.get());
+        if let Some(phases) = &mut self.phases {
+            phases.arrives(now, size.get());
+        }
         if let Some(detail) = &mut self.samples.detail {
             detail.arrives(now, size.get());
         }
@@ -100,6 +110,9 @@ impl Recorder {
         }
         let (whose, bytes, wait) = (self.owners.whose(owner), size.get(), begins.since(arrival));
         self.bottleneck.served(whose, bytes, wait, departs);
+        if let Some(phases) = &mut self.phases {
+            phases.served(whose, wait, departs);
+        }
         if let Some(detail) = &mut self.samples.detail {
             detail.served(whose.is_responsive(), bytes, wait, departs);
             if let Owner::Flow(flow) = owner
@@ -143,7 +156,13 @@ impl Recorder {
         if flow >= self.receivers.flows.len() {
             return self.delivered_beyond(flow, size, at);
         }
-        self.receivers.delivered(flow, size.get(), at);
+        let ends = self.receivers.delivered(flow, size.get(), at);
+        if let Some(phases) = &mut self.phases {
+            phases.delivered(flow, size.get(), at);
+            if ends {
+                phases.ends(at);
+            }
+        }
         if let Some(detail) = &mut self.samples.detail {
             detail.delivered(flow, size.get(), at);
         }
@@ -154,6 +173,9 @@ impl Recorder {
         let Whose::Arrived(table) = self.owners.whose(Owner::Flow(flow)) else { return };
         if self.receivers.delivered_to_arrived(at) {
             self.arriving.tables[table].tally.received_bytes += size.get();
+            if let Some(phases) = &mut self.phases {
+                phases.delivered(self.receivers.flows.len() + table, size.get(), at);
+            }
         }
     }
 

@@ -3,14 +3,12 @@
 
 use crate::measure::arriving::{AllArrived, Ranked};
 use crate::measure::curves;
-use crate::measure::lives::EntryWindow;
+use crate::measure::lives::{EntryWindow, compared_starts};
 use crate::measure::recorder::Recorder;
 use crate::measure::response::{convergence, drain, step_response};
 use crate::measure::seen::{FlowSeen, Marked, Seen};
 use crate::measure::tally::Tally;
-use experiment::results::{
-    ControllerShare, FlowResult, Histogram, LinkResult, Run, Summary, TrafficResult, TransferResult,
-};
+use experiment::results::{FlowResult, Histogram, LinkResult, Run, Summary, TrafficResult, TransferResult};
 use experiment::scenario::{Experiment, Service, Size};
 use experiment::traffic::available_steps;
 use packetscale_models::units::Time;
@@ -18,7 +16,7 @@ use std::collections::BTreeSet;
 
 impl Recorder {
     /// The run, with every figure that can be computed from what was recorded and `seen`.
-    pub fn finish(self, experiment: &Experiment, seen: Seen) -> Run {
+    pub fn finish(mut self, experiment: &Experiment, seen: Seen) -> Run {
         let windows = self.bottleneck.windows.as_ref().map_or(Vec::new(), |windows| windows.results());
         let mut run = Run {
             controller: experiment.controller.clone(),
@@ -29,7 +27,8 @@ impl Recorder {
             params: experiment.params.clone(),
             summary: self.summary(experiment, &seen),
             flows: seen.flows.iter().enumerate().map(|(flow, seen)| self.flow(experiment, flow, seen)).collect(),
-            shares: self.shares(experiment),
+            phases: Vec::new(),
+            shares: Vec::new(),
             traffic: self.traffic_figures(experiment),
             completions: self.arriving.tables.iter().flat_map(|table| table.figures()).collect(),
             transfers: self.transfers(experiment),
@@ -47,6 +46,7 @@ impl Recorder {
             curves::draw(detail, &self.bottleneck.capacity, !self.traffic.is_empty(), &mut run);
             self.respond(experiment, &seen, &mut run.summary);
         }
+        (run.phases, run.shares) = self.phases(&run.summary);
         run.streams.extend(seen.streams);
         if seen.path_unknown {
             without_path(&mut run);
@@ -91,6 +91,7 @@ impl Recorder {
         let waiting_s = ratio(self.bottleneck.wait_sum_ps as f64 * 1e-12, self.bottleneck.waited as f64);
         let (flows, traffic) = &self.bottleneck.startup;
         let converged = self.base_rtt.and_then(|rtt| convergence(flows, traffic, &self.bottleneck.capacity, rtt));
+        let converged = converged.filter(|s| !self.fills_before_the_last(*s));
         let all = AllArrived::of(&self.arriving.tables);
         let took = all.as_ref().map(|all| &all.took);
         let own = took.is_none().then(|| self.completions(experiment, seen)).flatten();
@@ -129,6 +130,14 @@ impl Recorder {
         }
     }
 
+    /// Whether earlier flows filled the link before the last one started: all was reached within the first round trip.
+    fn fills_before_the_last(&self, converged_s: f64) -> bool {
+        let Some(rtt) = self.base_rtt else { return false };
+        let last = self.receivers.last_start();
+        let earlier = compared_starts(&self.receivers.starts, &self.receivers.lives).any(|start| start + rtt <= last);
+        earlier && converged_s <= rtt.as_secs_f64()
+    }
+
     /// How long the flows took from their starts, where every one has a size and was done.
     fn completions(&self, experiment: &Experiment, seen: &Seen) -> Option<Ranked> {
         if experiment.flows.is_empty() || experiment.flows.iter().any(|flow| flow.size == Size::Unlimited) {
@@ -163,38 +172,18 @@ impl Recorder {
         self.receivers.entries.iter().filter_map(index).reduce(f64::min)
     }
 
-    /// What each controller got, where the flows have several.
-    fn shares(&self, experiment: &Experiment) -> Vec<ControllerShare> {
-        let Some(contenders) = &self.bottleneck.contenders else { return Vec::new() };
-        let lasting =
-            experiment.flows.iter().zip(&self.receivers.flows).map(|(spec, tally)| (&spec.controller.label, 1, tally));
-        let arrived = self.arriving.tables.iter().map(|table| (&table.label, table.all, &table.tally));
-        let parts: Vec<(&String, u64, &Tally)> = lasting.chain(arrived).collect();
-        let all: u64 = parts.iter().map(|(_, _, tally)| tally.received_bytes).sum();
-        let share = |label: &String| {
-            let own = || parts.iter().filter(|(of, ..)| *of == label);
-            let bytes: u64 = own().map(|(_, _, tally)| tally.received_bytes).sum();
-            ControllerShare {
-                controller: label.to_string(),
-                flows: own().map(|(_, flows, _)| flows).sum(),
-                throughput_bps: ratio(bytes as f64 * 8.0, seconds_after(self.period.warm, self.period.end)),
-                share: ratio(bytes as f64, all as f64),
-                queue_delay_p50_s: contenders.quantile_s(label, 0.5),
-                queue_delay_p99_s: contenders.quantile_s(label, 0.99),
-            }
-        };
-        contenders.labels.iter().map(share).collect()
-    }
-
     fn flow(&self, experiment: &Experiment, flow: usize, seen: &FlowSeen) -> FlowResult {
         let (tally, start) = (&self.receivers.flows[flow], self.receivers.starts[flow]);
         let until = seen.completed.unwrap_or(self.period.end);
-        let kind = &experiment.flows[flow].controller.kind;
+        let spec = &experiment.flows[flow];
+        let (label, kind) = (&spec.controller.label, &spec.controller.kind);
         FlowResult {
             flow: flow as u32,
-            controller: seen.remark.as_ref().map_or(kind.clone(), |remark| format!("{kind} ({remark})")),
+            controller: label.clone(),
+            kind: seen.remark.as_ref().map_or(kind.clone(), |remark| format!("{kind} ({remark})")),
             route: route(experiment, flow),
             start_s: start.as_secs_f64(),
+            stop_s: spec.stop.filter(|stop| *stop <= self.period.end).map(Time::as_secs_f64),
             completion_s: seen.completed.map(Time::as_secs_f64),
             throughput_bps: match until <= self.period.warm {
                 true => ratio(tally.early_bytes as f64 * 8.0, seconds_after(start, until)),
@@ -249,6 +238,7 @@ fn without_path(run: &mut Run) {
     };
     run.series.retain(|series| !["available", "offered"].contains(&series.metric.as_str()));
     run.links.clear();
+    run.phases.iter_mut().for_each(|phase| phase.available_share = None);
 }
 
 /// The colour of the flows' controllers, blended where they differ: each as much as any other. Grey without flows.
@@ -270,12 +260,12 @@ fn route(experiment: &Experiment, flow: usize) -> String {
     if experiment.links.len() < 2 { String::new() } else { names.collect::<Vec<_>>().join(", ") }
 }
 
-fn seconds_after(from: Time, end: Time) -> f64 {
+pub(super) fn seconds_after(from: Time, end: Time) -> f64 {
     end.saturating_since(from).as_secs_f64()
 }
 
 /// `None` where there is no whole.
-fn ratio(part: f64, whole: f64) -> Option<f64> {
+pub(super) fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
@@ -296,7 +286,7 @@ fn rtt_mean_s(seen: &Seen) -> Option<f64> {
 }
 
 /// Jain's index: (sum x)^2 / (n sum x^2). `None` where nobody has anything, or where there are not two to compare.
-fn jain(shares: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+pub(super) fn jain(shares: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let n = shares.clone().count() as f64;
     let sum: f64 = shares.clone().sum();
     let squares: f64 = shares.map(|x| x * x).sum();

@@ -50,6 +50,55 @@ fn jains_index_is_over_the_time_that_all_flows_are_active_and_ends_with_the_firs
     assert_eq!(run.summary.fairness_jain_after_entry, None);
 }
 
+/// Flow 0 lasts, flow 1 starts at 4 s, flow 2 is stopped at 12 s. Of four packets each millisecond serves one.
+#[test]
+fn shares_are_those_of_phases_in_which_the_same_flows_are_active() {
+    let flows = "{ controller = { kind = \"rapid\", label = \"a\" }, packet = \"1000 B\" }, \
+                 { controller = { kind = \"cubic\", label = \"b\" }, packet = \"1000 B\", start = \"4 s\" }, \
+                 { controller = { kind = \"bbr\", label = \"c\" }, packet = \"1000 B\", stop = \"12 s\" }";
+    let whose = |at: u64| match at {
+        ..=4_000 => [0, 2, 2, 2][(at % 4) as usize],
+        ..=12_000 => [0, 1, 2, 2][(at % 4) as usize],
+        _ => [0, 0, 0, 1][(at % 4) as usize],
+    };
+    let packets: Vec<(usize, u64)> = (1..=20_000).map(|at| (whose(at), at)).collect();
+    let run = served(&experiment(flows, "2 s"), &[0, 4_000, 0], &packets, &[None, None, Some(12_000)]);
+    let times: Vec<(f64, f64, u64)> = run.phases.iter().map(|phase| (phase.from_s, phase.to_s, phase.flows)).collect();
+    assert_eq!(times, [(2.0, 4.0, 2), (4.0, 12.0, 3), (12.0, 20.0, 2)]);
+    let shares: Vec<(Option<u32>, &str, f64)> =
+        run.shares.iter().map(|share| (share.phase, &*share.controller, share.share.expect("a share"))).collect();
+    let by_hand =
+        [(0, "a", 0.25), (0, "c", 0.75), (1, "a", 0.25), (1, "b", 0.25), (1, "c", 0.5), (2, "a", 0.75), (2, "b", 0.25)];
+    assert_eq!(shares, by_hand.map(|(phase, name, share)| (Some(phase), name, share)));
+    // (1 + 3)^2 / (2 (1 + 9)), (1 + 1 + 2)^2 / (3 (1 + 1 + 4)), and the first again.
+    assert_eq!(
+        run.phases.iter().map(|phase| phase.fairness_jain).collect::<Vec<_>>(),
+        [Some(0.8), Some(16.0 / 18.0), Some(0.8)]
+    );
+    assert_eq!(run.phases.iter().map(|phase| phase.throughput_bps).collect::<Vec<_>>(), [Some(8e6); 3]);
+    // The windows five seconds after 0 s and 4 s, up to 4 s and 12 s: the one that leaves counts.
+    assert_eq!(run.summary.fairness_jain_after_entry, Some(16.0 / 18.0));
+}
+
+/// Its hundredth packet, of four each millisecond, leaves at 1.4 s.
+#[test]
+fn flow_that_ends_by_its_size_ends_a_phase() {
+    let run =
+        served(&experiment(&format!("{ENDLESS}, {SHORT}"), "0 s"), &[0, 1_000], &one_in_four(), &[None, Some(1_410)]);
+    let times: Vec<(f64, f64, u64)> = run.phases.iter().map(|phase| (phase.from_s, phase.to_s, phase.flows)).collect();
+    assert_eq!(times, [(0.0, 1.0, 1), (1.0, 1.4, 2), (1.4, 20.0, 1)]);
+    assert_eq!((run.phases[1].fairness_jain, run.phases[2].fairness_jain), (Some(0.8), None));
+}
+
+#[test]
+fn flow_stopped_within_the_warm_up_is_in_no_phase() {
+    let flows = format!("{ENDLESS}, {ENDLESS}, {}", "{ controller = \"bbr\", packet = \"1000 B\", stop = \"3 s\" }");
+    let packets: Vec<(usize, u64)> = (1..=20_000).map(|at| ((at % 2) as usize, at)).collect();
+    let run = served(&experiment(&flows, "5 s"), &[0, 0, 0], &packets, &[None, None, Some(3_000)]);
+    assert_eq!(run.phases.iter().map(|phase| phase.flows).collect::<Vec<_>>(), [2]);
+    assert!(run.shares.iter().all(|share| share.controller != "bbr"), "{:?}", run.shares);
+}
+
 #[test]
 fn flows_that_never_meet_and_single_flows_have_no_index() {
     let packets: Vec<(usize, u64)> = (1..=100).map(|at| (0, at)).chain((1_001..=1_100).map(|at| (1, at))).collect();
