@@ -57,8 +57,8 @@ fn shares_are_those_of_phases_in_which_the_same_flows_are_active() {
                  { controller = { kind = \"cubic\", label = \"b\" }, packet = \"1000 B\", start = \"4 s\" }, \
                  { controller = { kind = \"bbr\", label = \"c\" }, packet = \"1000 B\", stop = \"12 s\" }";
     let whose = |at: u64| match at {
-        ..=4_000 => [0, 2, 2, 2][(at % 4) as usize],
-        ..=12_000 => [0, 1, 2, 2][(at % 4) as usize],
+        1..=4_000 => [0, 2, 2, 2][(at % 4) as usize],
+        4_001..=12_000 => [0, 1, 2, 2][(at % 4) as usize],
         _ => [0, 0, 0, 1][(at % 4) as usize],
     };
     let packets: Vec<(usize, u64)> = (1..=20_000).map(|at| (whose(at), at)).collect();
