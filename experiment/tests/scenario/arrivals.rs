@@ -1,6 +1,6 @@
 //! Flows that arrive, flows that stop and ways back: how they are read, and what is refused.
 
-use crate::support::{plan, read, refusal};
+use crate::support::{assert_refused, plan, read, try_refusal};
 use experiment::scenario::{ArrivalProcess, Experiment, Size, SizeLaw};
 use packetscale_models::units::{Bytes, Span, Time};
 
@@ -62,48 +62,5 @@ fn a_way_back_is_a_second_link_that_data_do_not_take_by_themselves() {
 
 #[test]
 fn arrivals_and_ways_back_that_make_no_sense_are_refused() {
-    let poisson = "arrivals = { kind = \"poisson\", every = \"1 ms\" }";
-    let back = ", return = { rate = \"1 Mbit/s\" }";
-    for (path, flow, message) in [
-        ("", poisson, "3: flow.0.size: found \"unlimited\"; expected a size: flows that arrive have to end"),
-        (
-            "",
-            &format!("count = 2\nsize = \"1 kB\"\n{poisson}"),
-            "5: flow.0.count: found 2; expected no count: arrivals say how many flows there are",
-        ),
-        (
-            "",
-            "size = { kind = \"exponential\", mean = \"1 kB\" }",
-            "5: flow.0.size: found a law; expected a size: only flows with \"arrivals\" draw theirs",
-        ),
-        (
-            "",
-            "stop = \"1 s\"\nstart = \"2 s\"",
-            "5: flow.0.stop: found \"1 s\"; expected a time after its start at 2 s",
-        ),
-        (
-            "",
-            "size = \"1 kB\"\narrivals = { kind = \"poisson\", every = \"1 ns\" }",
-            "6: flow.0.arrivals.every: found \"1 ns\"; expected at least 100 ns: at most 100000000 flows in 10 s",
-        ),
-        (
-            "",
-            "direction = \"back\"",
-            "5: flow.0.direction: found \"back\"; expected \"forward\", or \"back\" where [path.return] is there",
-        ),
-        (back, "rtt = \"15 ms\"", "5: flow.0.rtt: found \"15 ms\"; expected at least 20 ms, the delays there and back"),
-        (
-            back,
-            "route = [\"return\"]",
-            "5: flow.0.route: found a way whose way back, [\"return\"], crosses \"return\", as its data do; expected back = [...] \
-             with other links, or back = [], where acknowledgments are only delayed",
-        ),
-        (
-            ", return = { rate = \"1 Mbit/s\", reorder = { share = 0.1, packets = 3 } }",
-            "",
-            "2: path.return.reorder: found acknowledgments that overtake each other; expected no reordering on a way back",
-        ),
-    ] {
-        assert_eq!(refusal(&text(path, flow), &[]), message, "{path} {flow}");
-    }
+    assert_refused("arrivals", |row| try_refusal(&text(&row["path"], &row["flow"]), &[]));
 }

@@ -1,6 +1,6 @@
 //! Links between named nodes, and routes over them.
 
-use crate::support::{experiment, read, refusal};
+use crate::support::{assert_refused, experiment, read, refusal, try_spoilt};
 use packetscale_models::units::Span;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -125,35 +125,9 @@ fn connections_cross_links_both_ways() {
     );
 }
 
-refusals! { RING,
-    an_unknown_node: "from = \"A\"\nto = \"D\"" => "from = \"A\"\nto = \"D1\"",
-        r#"32: flow.0.to: found the unknown node "D1", perhaps "D"; expected a node, one of "A", "B", "C", "D""#;
-    a_flow_without_nodes: "from = \"A\"\nto = \"D\"\n" => "",
-        r#"29: flow.0.from: found nothing; expected a node, one of "A", "B", "C", "D""#;
-    a_flow_that_ends_where_it_begins: "from = \"A\"\nto = \"D\"" => "from = \"A\"\nto = \"A\"",
-        r#"32: flow.0.to: found "A", where it begins; expected another node"#;
-    nodes_that_no_links_join: "from = \"C\"\nto = \"D\"" => "from = \"E\"\nto = \"D\"",
-        r#"32: flow.0.to: found "D", to which no links lead from "A"; expected a node that links lead to, one after the other"#;
-    links_beside_nodes: "from = \"A\"\nto = \"D\"" => "from = \"A\"\nto = \"D\"\nroute = [\"ab\"]",
-        r#"33: flow.0.route: found a route beside "from" and "to"; expected either "route", which names links, or "from" and "to", which name nodes"#;
-    a_route_with_a_gap: "from = \"A\"\nto = \"D\"" => "route = [\"ab\", \"cd\"]",
-        r#"31: flow.0.route: found "cd"; expected a link from "B", where the one before it ends"#;
-    a_route_that_comes_back: "from = \"A\"\nto = \"D\"" => "route = [\"bc\", \"cd\", \"da\", \"ab\"]",
-        r#"31: flow.0.route: found "ab", which leads back to "B"; expected each node at most once"#;
-    a_way_back_to_another_node: "from = \"A\"\nto = \"D\"" => "from = \"A\"\nto = \"C\"\nback = [\"da\"]",
-        r#"33: flow.0.back: found ["da"]; expected links from "C" to "A""#;
-    a_link_to_itself: "from = \"C\"\nto = \"D\"" => "from = \"C\"\nto = \"C\"",
-        r#"18: link.2.to: found "C", where it begins; expected another node"#;
-    a_node_without_a_name: "from = \"C\"\nto = \"D\"" => "from = \"C\"\nto = \" \"",
-        r#"18: link.2.to: found an empty name; expected the name of a node like "A": links have "from" and "to", or none has"#;
-    a_link_without_an_end: "from = \"C\"\nto = \"D\"\n" => "from = \"C\"\n",
-        r#"15: link.2.to: found nothing; expected the name of a node like "A": links have "from" and "to", or none has"#;
-    a_link_without_nodes_among_others: "from = \"C\"\nto = \"D\"\n" => "",
-        r#"15: link.2.from: found nothing; expected the name of a node like "A": links have "from" and "to", or none has"#;
-    two_links_of_one_name: "name = \"cd\"" => "name = \"ab\"",
-        r#"16: link.2.name: found "ab" twice; expected a different name for every link"#;
-    a_way_back_that_data_cross: "from = \"A\"\nto = \"D\"" => "from = \"A\"\nto = \"B\"\nback = [\"ab\"]",
-        r#"33: flow.0.back: found ["ab"]; expected links from "B" to "A""#;
+#[test]
+fn each_mistake_of_nodes_gives_its_message() {
+    assert_refused("graph", |row| try_spoilt(RING, &row["right"], &row["wrong"]));
 }
 
 /// `A -> X -> Y -> B` and back: both ways cross the link from `X` to `Y`, which has no other way round.

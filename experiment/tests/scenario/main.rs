@@ -1,8 +1,5 @@
 //! Scenarios as written: what is read, what is refused, and how.
 
-#[macro_use]
-mod support;
-
 mod arrivals;
 mod canonical;
 mod documented;
@@ -12,4 +9,5 @@ mod plan;
 mod probes;
 mod refusals;
 mod service;
+mod support;
 mod texts;

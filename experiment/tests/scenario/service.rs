@@ -1,5 +1,6 @@
 //! Rates that change, service in bursts and token buckets: what is read, and what is refused with its place.
 
+use crate::support::assert_refused;
 use experiment::scenario::{Aggregation, Buffer, LinkSpec, Scenario, Shaper};
 use packetscale_models::units::{Bytes, Rate, Span, Time};
 use std::fs;
@@ -91,48 +92,7 @@ fn a_grant_has_what_the_changing_rate_carries_in_its_period() {
 #[test]
 fn what_is_wrong_is_refused_with_its_place() {
     let files = [("bad.mahi", "1\n7\nx\n"), ("idle.csv", "time_s,rate_bps\n0,0\n9,1\n"), ("cell.mahi", "1\n")];
-    for (lines, message) in [
-        (
-            "rate = \"8 Mbit/s\"\nrate_steps = [[\"2 s\", \"1 Mbit/s\"], [\"1 s\", \"2 Mbit/s\"]]",
-            "5: path.rate_steps: found [\"1 s\", \"2 Mbit/s\"]; expected a list of pairs in order of time, like [[\"10 s\", \"5 Mbit/s\"]]",
-        ),
-        (
-            "rate = \"8 Mbit/s\"\nrate_steps = [[\"2 s\", \"1 Mbit/s\"]]\nrate_repeat = \"1 s\"",
-            "6: path.rate_repeat: found \"1 s\"; expected a time after the last step, 1 us at least",
-        ),
-        (
-            "rate = \"8 Mbit/s\"\nrate_repeat = \"1 s\"",
-            "5: path.rate_repeat: found a time without rate_steps; expected rate_steps that begin anew after it",
-        ),
-        (
-            "rate_steps = [[\"2 s\", \"1 Mbit/s\"]]",
-            "2: path.rate: found nothing; expected a rate before the first of rate_steps",
-        ),
-        (
-            "rate_trace = { file = \"bad.mahi\" }",
-            "4: path.rate_trace.file: found bad.mahi, line 3, \"x\"; expected a time in whole milliseconds like \"1043\"",
-        ),
-        (
-            "rate_trace = { file = \"idle.csv\", format = \"csv\" }",
-            "4: path.rate_trace.file: found idle.csv, a trace that carries nothing; expected a rate above zero that lasts",
-        ),
-        (
-            "rate_trace = { file = \"bad.mahi\", format = \"mahimai\" }",
-            "4: path.rate_trace.format: found the unknown format \"mahimai\", perhaps \"mahimahi\"; expected one of \"mahimahi\", \"csv\"",
-        ),
-        (
-            "rate = \"8 Mbit/s\"\naggregation = { packets = 8 }",
-            "5: path.aggregation.overhead: found nothing; expected a time like \"30 ms\"",
-        ),
-        (
-            "rate = \"8 Mbit/s\"\npolicer = { rate = \"1 Mbit/s\", bucket = \"1000 B\" }",
-            "5: path.policer: found a bucket of 1 kB; expected room for one packet of 1.5 kB at least",
-        ),
-        (
-            "rate = \"8 Mbit/s\"\nrate_steps = [[\"2 s\", \"1 Mbit/s\"]]\nrate_trace = { file = \"cell.mahi\" }",
-            "5: path.rate_steps: found both rate_steps and rate_trace; expected one of them",
-        ),
-    ] {
-        assert_eq!(path(lines, &files).map(|_| ()), Err(format!("small.toml:{message}")), "{lines}");
-    }
+    assert_refused("service", |row| {
+        path(&row["lines"], &files).map(drop).map_err(|said| said.replace("small.toml:", ""))
+    });
 }
