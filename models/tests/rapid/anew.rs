@@ -1,8 +1,6 @@
 //! A flow that has fallen to its floor begins anew (`anew.h`), on a path of any capacity whose queue the test says.
 
-use crate::told::{PACKET, Told};
-use packetscale_models::rapid::Params;
-use packetscale_models::units::Span;
+use super::*;
 
 const RTT: Span = Span::from_millis(40);
 /// A stream at the floor: 16 packets, two per round trip.

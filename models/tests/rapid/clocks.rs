@@ -1,10 +1,6 @@
 //! Receivers whose clock runs at another pace than the sender's, and acknowledgments that cover many packets.
 
-use crate::bottleneck;
-
-use bottleneck::{Bottleneck, Path, ms};
-use packetscale_models::rapid::Params;
-use packetscale_models::units::{Bytes, Rate, Span, Time};
+use super::*;
 
 const RTT: Span = Span::from_millis(30);
 const FROM: u64 = 3000;
@@ -54,10 +50,7 @@ fn a_start_that_a_fast_clock_ended_is_made_again() {
     for skew_ppm in [30_000, 40_000, 80_000] {
         let path = Path { skew_ppm, ..Path::new(Rate::from_mbps(50), rtt) };
         let mut net = Bottleneck::new(path).flow(&Params::new(Bytes::new(1500)), rtt, Time::ZERO);
-        net.run_until(ms(2000));
-        net.clear();
-        net.run_until(ms(4000));
-        let part = net.utilisation(Span::from_secs(2));
+        let part = net.between(ms(2000), ms(4000));
         assert!(part > 0.9, "{skew_ppm:+} ppm: {part} used in the third and fourth second");
     }
 }
@@ -80,9 +73,7 @@ fn flows_to_clocks_of_one_pace_share_with_those_to_others() {
         let path = Path { skew_ppm, ..Path::new(Rate::from_mbps(200), RTT) };
         let params = Params::new(Bytes::new(1500));
         let mut net = Bottleneck::new(path).flow(&params, RTT, Time::ZERO).flow(&params, RTT, ms(500));
-        net.run_until(ms(6000));
-        net.clear();
-        net.run_until(ms(8000));
+        net.between(ms(6000), ms(8000));
         let (jain, part) = (net.jain(), net.utilisation(Span::from_secs(2)));
         eprintln!("{skew_ppm:+} ppm: Jain {jain:.3}, {part:.3}, drops {}", net.drops);
         assert!(jain > 0.97 && part > 0.93, "{skew_ppm:+} ppm: Jain {jain}, {part} used");

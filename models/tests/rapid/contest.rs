@@ -1,8 +1,6 @@
 //! Competitive mode (`contest.h`), on a path whose queue the test says.
 
-use crate::told::{PACKET, Told};
-use packetscale_models::rapid::Params;
-use packetscale_models::units::{Ratio, Span};
+use super::*;
 
 const RTT: Span = Span::from_millis(30);
 /// The queue of others is between 40 and 45 ms, so a round trip takes 72.5 ms on average.

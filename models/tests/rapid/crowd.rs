@@ -1,8 +1,6 @@
 //! A flow among so many that two packets per round trip of each are too much (`queue.h`, `envelope.h`).
 
-use crate::told::{PACKET, Told};
-use packetscale_models::rapid::Params;
-use packetscale_models::units::Span;
+use super::*;
 
 const RTT: Span = Span::from_millis(40);
 

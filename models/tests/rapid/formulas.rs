@@ -2,11 +2,9 @@
 //! departures, arrivals and losses, and after each stream the rates must agree; where a decision is too close to call in
 //! either arithmetic, the run ends.
 
+use super::*;
 use crate::reading::Reading;
-use packetscale_models::rapid::{Law, Params};
-use packetscale_models::units::{Bytes, Rate, Span, Time};
 use proptest::prelude::*;
-use std::collections::VecDeque;
 
 /// A path drawn at random: how much is available in each stretch of time, of how much more capacity, which others use, and how much is lost.
 #[derive(Clone, Debug)]

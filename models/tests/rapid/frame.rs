@@ -1,7 +1,6 @@
 //! The packet clock, the streams and the rings, whatever the law reads from them.
 
-use packetscale_models::rapid::{Law, Params};
-use packetscale_models::units::{Bytes, Span, Time};
+use super::*;
 
 const PACKET: Bytes = Bytes::new(1500);
 

@@ -2,10 +2,7 @@
 //! `overhead / (1 - x)`, the pause between frames. With 300 us and 150 Mbit/s frames take 0.6 ms at one half, and 1.2 ms at
 //! three quarters: a delay that grows, and no queue.
 
-use crate::told::PACKET;
-use packetscale_models::rapid::{Law, Params};
-use packetscale_models::units::{Rate, Span, Time};
-use std::collections::VecDeque;
+use super::*;
 
 const LINK: Rate = Rate::from_mbps(150);
 const OVERHEAD: Span = Span::from_micros(300);

@@ -1,11 +1,7 @@
 //! What the default law promises, on one exact bottleneck, with one set of parameters. The numbers in the tests are
 //! the goals; a goal that is not met has no test here, and is named in `envelope.h`.
 
-use crate::bottleneck;
-
-use bottleneck::{Bottleneck, Cross, Path, ms};
-use packetscale_models::rapid::Params;
-use packetscale_models::units::{Bytes, Rate, Span, Time};
+use super::*;
 
 const RTT: Span = Span::from_millis(30);
 
@@ -61,10 +57,7 @@ fn idle_paths_of_10_mbit_to_400_gbit_are_filled() {
 fn slow_paths_are_filled_although_streams_are_longer_than_a_round_trip() {
     for mbps in [1, 2, 5] {
         let mut net = Bottleneck::new(Path::new(Rate::from_mbps(mbps), RTT)).flow(&params(1500), RTT, Time::ZERO);
-        net.run_until(ms(3000));
-        net.clear();
-        net.run_until(ms(9000));
-        let utilisation = net.utilisation(Span::from_secs(6));
+        let utilisation = net.between(ms(3000), ms(9000));
         assert!(utilisation > 0.95, "{mbps} Mbit/s: {utilisation}");
     }
 }
@@ -93,10 +86,7 @@ fn capacity_that_goes_is_given_up_within_four_round_trips_and_the_queue_is_drain
         net.run_until(step + rtt * 4);
         let rate = net.flows[0].law.rate().bps() as f64 / 7e9;
         assert!((0.84..1.1).contains(&rate), "{rtt}: {rate} of what is left");
-        net.run_until(step + rtt * 12);
-        net.clear();
-        net.run_until(step + rtt * 24);
-        let utilisation = net.utilisation(rtt * 12) / 0.7;
+        let utilisation = net.between(step + rtt * 12, step + rtt * 24) / 0.7;
         assert!(utilisation > 0.93, "{rtt}: {utilisation} of what is left");
         let wait = net.wait(0.9);
         assert!(wait < rtt / 20, "{rtt}: {wait} of queue");
@@ -112,9 +102,7 @@ fn company(rate: Rate, packet: u64, rtts: &[u64], entry_ms: u64, after_ms: u64) 
         net = net.flow(&params(packet), Span::from_millis(*rtt), ms(entry_ms * i as u64));
     }
     let from = ms(entry_ms * (rtts.len() as u64 - 1) + after_ms);
-    net.run_until(from);
-    net.clear();
-    net.run_until(from + Span::from_secs(2));
+    net.between(from, from + Span::from_secs(2));
     net
 }
 
@@ -151,9 +139,7 @@ fn ten_flows_that_never_find_the_queue_empty_together_still_share() {
 /// One flow under a nuisance, after 20 round trips.
 fn under(path: Path, packet: u64) -> Bottleneck {
     let mut net = Bottleneck::new(path).flow(&params(packet), RTT, Time::ZERO);
-    net.run_until(ms(600));
-    net.clear();
-    net.run_until(ms(1600));
+    net.between(ms(600), ms(1600));
     net
 }
 
@@ -232,9 +218,7 @@ fn a_standing_queue_is_drained() {
             ms(1000),
             burst,
         ));
-        net.run_until(ms(1000 + within_ms));
-        net.clear();
-        net.run_until(ms(1020 + within_ms));
+        net.between(ms(1000 + within_ms), ms(1020 + within_ms));
         assert!(net.wait(0.5) < Span::from_micros(500), "{queue_ms} ms: {} are left", net.wait(0.5));
     }
 }
@@ -257,10 +241,7 @@ fn bursts_of_others_leave_the_rest_to_be_used() {
             off,
         });
     }
-    net.run_until(ms(600));
-    net.clear();
-    net.run_until(ms(1600));
-    let part = net.utilisation(Span::from_secs(1)) * 10.0 / left;
+    let part = net.between(ms(600), ms(1600)) * 10.0 / left;
     assert!(part > 0.85, "{part} of what is left");
     let sent: u64 = net.flows.iter().map(|f| f.sent).sum();
     assert!(net.drops * 2000 < sent, "{} drops of {sent}", net.drops);

@@ -1,7 +1,6 @@
 //! Stamps and acknowledgments that lie: nothing panics, and the rate stays sane.
 
-use packetscale_models::rapid::{Law, LawParams, Params, ThesisParams};
-use packetscale_models::units::{Bytes, Span, Time};
+use super::*;
 use proptest::prelude::*;
 
 #[derive(Clone, Copy, Debug)]

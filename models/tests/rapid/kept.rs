@@ -1,9 +1,6 @@
 //! A connection that is kept: answers with pauses between them, over a path with a first-in-first-out queue.
 
-use crate::told::PACKET;
-use packetscale_models::rapid::{Law, Params};
-use packetscale_models::units::{Rate, Span, Time};
-use std::collections::VecDeque;
+use super::*;
 
 const RTT: Span = Span::from_millis(40);
 

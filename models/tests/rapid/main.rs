@@ -16,3 +16,9 @@ mod reading;
 mod thesis;
 mod told;
 mod window;
+
+use bottleneck::{Bottleneck, Cross, Path, ms};
+use packetscale_models::rapid::{Law, LawParams, Params, ThesisParams};
+use packetscale_models::units::{Bytes, Rate, Ratio, Span, Time};
+use std::collections::VecDeque;
+use told::{PACKET, Told};

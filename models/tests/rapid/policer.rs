@@ -187,9 +187,7 @@ mod behind {
     /// One flow, from 20 s to 40 s.
     fn run(path: Path) -> Bottleneck {
         let mut net = Bottleneck::new(path).flow(&Params::new(Bytes::new(1500)), RTT, Time::ZERO);
-        net.run_until(ms(20_000));
-        net.clear();
-        net.run_until(ms(40_000));
+        net.between(ms(20_000), ms(40_000));
         net
     }
 

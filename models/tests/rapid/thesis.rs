@@ -1,11 +1,8 @@
 //! The dissertation's law: streams worked by hand, exact cases, the rate adapter against its own recurrence.
 
-use crate::bottleneck;
-
-use bottleneck::{Bottleneck, Cross, Path, ms};
+use super::*;
+use packetscale_models::rapid::Estimator;
 use packetscale_models::rapid::gaps::Gaps;
-use packetscale_models::rapid::{Estimator, Law, ThesisParams};
-use packetscale_models::units::{Bytes, Rate, Ratio, Span, Time};
 
 const PACKET: Bytes = Bytes::new(9000);
 const EPSILON: Span = Span::from_nanos(100);
@@ -132,11 +129,8 @@ fn constant_gap_cross_traffic_is_read_within_a_few_per_cent() {
 fn an_idle_path_is_filled_to_its_margin_and_no_queue_stands() {
     let rtt = Span::from_millis(30);
     let mut net = Bottleneck::new(Path::new(Rate::from_gbps(10), rtt)).flow(&with_margin(), rtt, Time::ZERO);
-    net.run_until(ms(2500));
-    net.clear();
-    net.run_until(ms(3500));
     // The margin sets this, and the margin is not in print: it is no reproduction of Table 8.1's 9.33 Gbit/s.
-    let utilisation = net.utilisation(Span::from_secs(1));
+    let utilisation = net.between(ms(2500), ms(3500));
     assert!((0.90..0.97).contains(&utilisation), "{utilisation}");
     assert_eq!(net.drops, 0);
     assert!(net.wait(0.9) < Span::from_micros(50), "{}", net.wait(0.9));

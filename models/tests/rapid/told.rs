@@ -1,8 +1,6 @@
 //! One flow on a path of any capacity whose queue the test says.
 
-use packetscale_models::rapid::{Law, Params};
-use packetscale_models::units::{Bytes, Span, Time};
-use std::collections::VecDeque;
+use super::*;
 
 pub const PACKET: Bytes = Bytes::new(1500);
 

@@ -1,8 +1,6 @@
 //! The window, by hand: two products of rate and round trip, and slack.
 
-use crate::told::PACKET;
-use packetscale_models::rapid::{Law, LawParams, Params, ThesisParams};
-use packetscale_models::units::{Bytes, Span, Time};
+use super::*;
 
 /// Without start-up a flow has five packets in each round trip of 100 ms: ten, which the timeout halves.
 const RTT: Span = Span::from_millis(100);

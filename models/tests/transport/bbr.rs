@@ -1,15 +1,11 @@
 //! BBR on a bottleneck: how much of the link it fills, the queue it builds, the losses it tolerates, how it shares.
 
-use crate::path;
-
+use super::*;
+use packetscale_models::congestion::{Setup, find};
+use packetscale_models::settings::Settings;
+use packetscale_models::units::Rate;
 use std::cell::RefCell;
 use std::rc::Rc;
-
-use packetscale_models::congestion::{AnyController, Controller, Setup, find};
-use packetscale_models::settings::Settings;
-use packetscale_models::transport::{Receiver, ReceiverParams, Sender, Transfer};
-use packetscale_models::units::{Rate, Span, Time};
-use path::{Dice, PACKET, Path, dropped, receiver_params, sender_params};
 
 const RTT: Span = Span::from_millis(40);
 /// 5000 packets per second, 200 per round trip.

@@ -1,14 +1,7 @@
 //! Whatever the channel does, a transfer completes, and every packet arrives.
 
-use crate::path;
-
-use std::collections::BTreeSet;
-
-use packetscale_models::congestion::Extras;
-use packetscale_models::transport::{Ack, Receiver, ReceiverParams, SackBlock, Sender, SenderParams, Transfer};
-use packetscale_models::units::{Bytes, Span, Time};
-use path::scripted::{Scripted, Told};
-use path::{Dice, Fate, Path, controller, receiver_params, sender_params};
+use super::*;
+use packetscale_models::transport::SackBlock;
 use proptest::prelude::*;
 
 const RTT: Span = Span::from_millis(50);

@@ -2,11 +2,7 @@
 //!
 //! The mean window is what was delivered, divided by the round trips it took.
 
-use crate::path;
-
-use packetscale_models::transport::{Receiver, ReceiverParams, Sender, Transfer};
-use packetscale_models::units::{Span, Time};
-use path::{Dice, Path, arrives, controller, dropped, receiver_params, sender_params};
+use super::*;
 
 /// Which transmissions the path loses.
 #[derive(Clone, Copy)]

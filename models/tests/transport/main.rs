@@ -8,3 +8,14 @@ mod path;
 mod receiver;
 mod recovery;
 mod sending;
+
+use packetscale_models::congestion::{AnyController, Controller, Extras};
+use packetscale_models::transport::{Ack, Receiver, ReceiverParams, Segment, Sender, SenderParams, Transfer};
+use packetscale_models::units::{Bytes, Ecn, Marks, Span, Time};
+use path::scripted::{Scripted, Told};
+use path::{Dice, Fate, PACKET, Path, arrives, controller, dropped, receiver_params, sender_params};
+use std::collections::BTreeSet;
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}

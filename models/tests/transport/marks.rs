@@ -1,24 +1,12 @@
 //! Marks: set on the way, counted by the receiver, told to the controller.
 
-use crate::path;
-
-use packetscale_models::congestion::{
-    AckSample, AnyController, Controller, Decision, Extras, Loss, Marked, Needs, Timeout,
-};
-use packetscale_models::transport::{
-    Ack, MarkCounts, Receiver, ReceiverParams, Segment, Sender, SenderParams, Transfer,
-};
-use packetscale_models::units::{Bytes, Ecn, Marks, Span, Time};
-use path::scripted::{Scripted, Told};
-use path::{Dice, PACKET, Path, arrives, controller, dropped, receiver_params, sender_params};
+use super::*;
+use packetscale_models::congestion::{AckSample, Decision, Loss, Marked, Needs, Timeout};
+use packetscale_models::transport::MarkCounts;
 
 const RTT: Span = Span::from_millis(100);
 const CONGESTION: Marks = Marks { congestion: true, burstiness: false };
 const BURSTINESS: Marks = Marks { congestion: false, burstiness: true };
-
-fn at(ms: u64) -> Time {
-    Time::ZERO + Span::from_millis(ms)
-}
 
 fn capable(transfer: Transfer) -> SenderParams {
     SenderParams { ecn: true, ..sender_params(transfer, RTT) }

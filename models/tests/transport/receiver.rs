@@ -1,16 +1,11 @@
 //! What a receiver acknowledges, and when.
 
-use packetscale_models::transport::{Ack, MAX_STAMPS, Receiver, ReceiverParams, Segment};
-use packetscale_models::units::{Bytes, Ecn, Marks, Span, Time};
+use super::*;
+use packetscale_models::transport::MAX_STAMPS;
 use proptest::prelude::*;
-use std::collections::BTreeSet;
 
 fn params() -> ReceiverParams {
     ReceiverParams { delayed_ack: 2, delayed_ack_timeout: Span::from_millis(40), window: 1000, stamps: false }
-}
-
-fn at(ms: u64) -> Time {
-    Time::ZERO + Span::from_millis(ms)
 }
 
 fn segment(sequence: u64) -> Segment {

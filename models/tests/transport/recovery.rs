@@ -1,12 +1,8 @@
 //! Lost, late and repeated packets, one behaviour per test. The round-trip time is 100 ms and the window ten packets.
 //! Every packet is acknowledged: what leaves at 0 ms is acknowledged at 100 ms.
 
-use crate::path;
-
-use packetscale_models::transport::{Receiver, ReceiverParams, Segment, Sender, SenderParams, Transfer};
-use packetscale_models::units::{Bytes, Span, Time};
-use path::scripted::{Scripted, Told};
-use path::{Fate, Path, arrives, arrives_late, dropped, receiver_params, sender_params};
+use super::*;
+use path::arrives_late;
 
 const RTT: Span = Span::from_millis(100);
 

@@ -1,18 +1,9 @@
 //! What holds a sender back, and what it tells its controller.
 
-use crate::path;
-
+use super::*;
 use packetscale_models::congestion::LossResponse;
-use packetscale_models::transport::{Ack, Receiver, ReceiverParams, Sender, SenderParams, Transfer};
-use packetscale_models::units::{Bytes, Span, Time};
-use path::scripted::{Scripted, Told};
-use path::{PACKET, Path, arrives, dropped, receiver_params, sender_params};
 
 const RTT: Span = Span::from_millis(100);
-
-fn at(ms: u64) -> Time {
-    Time::ZERO + Span::from_millis(ms)
-}
 
 fn sender(params: SenderParams, controller: Scripted) -> Sender<Scripted> {
     Sender::new(params, controller, Time::ZERO)

@@ -370,6 +370,14 @@ impl<P: LawParams> Bottleneck<P> {
         }
     }
 
+    /// Runs, and measures from one time to another; the share of the bottleneck that the flows got then.
+    pub fn between(&mut self, from: Time, until: Time) -> f64 {
+        self.run_until(from);
+        self.clear();
+        self.run_until(until);
+        self.utilisation(until.since(from))
+    }
+
     /// Share of the bottleneck that the flows got in `span`.
     pub fn utilisation(&self, span: Span) -> f64 {
         let total: u64 = self.flows.iter().map(|f| f.delivered.get()).sum();
