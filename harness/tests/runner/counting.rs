@@ -1,4 +1,4 @@
-//! A host that makes empty runs, and counts them.
+//! A host that makes empty runs, or those of a formula, and counts them.
 
 use experiment::results::{HostLabel, Run};
 use experiment::scenario::Experiment;
@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Counting {
     pub name: &'static str,
     pub clock: Clock,
+    pub of: fn(&Experiment) -> Run,
     /// A file, and what is written to it while the first run is made.
     pub spoils: Option<(PathBuf, String)>,
     pub made: AtomicUsize,
@@ -20,7 +21,18 @@ pub struct Counting {
 impl Counting {
     /// The host fails from then on.
     pub fn up_to(most: usize) -> Counting {
-        Counting { name: "counting", clock: Clock::Real, spoils: None, made: AtomicUsize::new(0), most }
+        Counting { name: "counting", clock: Clock::Real, of: empty, spoils: None, made: AtomicUsize::new(0), most }
+    }
+}
+
+/// Without any figure.
+fn empty(experiment: &Experiment) -> Run {
+    Run {
+        controller: experiment.controller.clone(),
+        seed: experiment.seed,
+        replication: experiment.replication,
+        params: experiment.params.clone(),
+        ..Run::default()
     }
 }
 
@@ -54,12 +66,6 @@ impl Host for Counting {
         if let Some((file, text)) = &self.spoils {
             fs::write(file, text).expect("written");
         }
-        Ok(Run {
-            controller: experiment.controller.clone(),
-            seed: experiment.seed,
-            replication: experiment.replication,
-            params: experiment.params.clone(),
-            ..Run::default()
-        })
+        Ok((self.of)(experiment))
     }
 }

@@ -8,23 +8,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
-const SCENARIO: &str = r#"[run]
-duration = "200 ms"
-replications = 2
-
-[path]
-rate = "10 Mbit/s"
-delay = "5 ms"
-
-[[flow]]
-controller = "newreno"
-
-[[traffic]]
-kind = "trace"
-file = "packets.csv"
-
-[sweep]
-"path.buffer" = ["10 packets", "20 packets"]
+const SCENARIO: &str = r#"
+run = { duration = "200 ms", replications = 2 }
+path = { rate = "10 Mbit/s", delay = "5 ms" }
+flow = [{ controller = "newreno" }]
+traffic = [{ kind = "trace", file = "packets.csv" }]
+sweep = { "path.buffer" = ["10 packets", "20 packets"] }
 "#;
 
 static PROGRAM: Program = Program::new("1.2.3", Some("abc"));

@@ -12,22 +12,12 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::Ordering;
 
-const SCENARIO: &str = r#"[run]
-duration = "200 ms"
-replications = 4
-
-[path]
-rate = "10 Mbit/s"
-delay = "5 ms"
-
-[[flow]]
-controller = "newreno"
-
-[compare]
-controllers = ["newreno", "cubic"]
-
-[sweep]
-"path.buffer" = ["5 packets", "10 packets", "20 packets"]
+const SCENARIO: &str = r#"
+run = { duration = "200 ms", replications = 4 }
+path = { rate = "10 Mbit/s", delay = "5 ms" }
+flow = [{ controller = "newreno" }]
+compare = { controllers = ["newreno", "cubic"] }
+sweep = { "path.buffer" = ["5 packets", "10 packets", "20 packets"] }
 "#;
 
 /// Runs of [`SCENARIO`].

@@ -1,6 +1,6 @@
 //! The search for the worst path.
 
-#[path = "../support/host.rs"]
-mod host;
+#[path = "../../../harness/tests/runner/counting.rs"]
+mod counting;
 mod known;
 mod search;

@@ -1,6 +1,6 @@
 //! Whole searches, on a host whose runs are a formula: what there is to find is known exactly.
 
-use crate::host::Formula;
+use crate::counting::Counting;
 use experiment::results::{Run, Summary};
 use experiment::scenario::{Experiment, Scenario};
 use harness::runner::{Clock, Host, Program};
@@ -12,8 +12,8 @@ static PROGRAM: Program = Program::new("1.2.3", Some("abc"));
 
 /// Cubic gets the whole rate. Vegas does, too, unless the delay grows: then it gets four packets in so much time, as its law has
 /// it. A seed below nothing changes nothing.
-fn formula() -> Formula {
-    let run = |experiment: &Experiment| {
+fn formula() -> Counting {
+    let of = |experiment: &Experiment| {
         let link = &experiment.links[experiment.bottleneck];
         let rate = link.rate.bps() as f64;
         let grown = link.impairments.delay_steps.iter().map(|(_, delay)| *delay - link.delay);
@@ -21,7 +21,7 @@ fn formula() -> Formula {
         let left = if experiment.controller == "vegas" && grown_s > 0.0 { 48_000.0 / grown_s } else { rate };
         Run { summary: Summary { throughput_bps: Some(left.min(rate)), ..Summary::default() }, ..Run::default() }
     };
-    Formula::new(run, Clock::Virtual, usize::MAX)
+    Counting { of, clock: Clock::Virtual, ..Counting::up_to(usize::MAX) }
 }
 
 /// Lets a search judge so many paths.
@@ -51,7 +51,7 @@ fn asked(against: &Against) -> Asked<'_> {
     Asked { controller: "vegas", against, figure: Figure::Share, effort, seed: 3, on: None }
 }
 
-fn attacked(host: &Formula, jobs: u16, watch: &Until, folder: &Path) -> Attack {
+fn attacked(host: &Counting, jobs: u16, watch: &Until, folder: &Path) -> Attack {
     let against = Against::Controller("cubic".to_string());
     let means = Means { host, program: &PROGRAM, jobs: Some(jobs), watch };
     asked(&against).answer(&means, folder).unwrap_or_else(|error| panic!("{error}"))
@@ -111,7 +111,7 @@ fn a_search_that_was_ended_keeps_what_it_found_and_goes_on() {
     let resumed = attacked(&second, 2, &Until::paths(u64::MAX), folder.path());
     let at_once = attacked(&alone, 2, &Until::paths(u64::MAX), whole.path());
     assert_eq!(resumed, at_once);
-    let [first, second, alone] = [first, second, alone].map(Formula::made);
+    let [first, second, alone] = [first, second, alone].map(|host| host.made.into_inner());
     // Two threads may make one run twice.
     assert!(first > 800 && second + first <= alone + 20, "{first} and {second} runs, {alone} at once");
     let left = std::fs::read_dir(folder.path()).expect("the folder").flatten();

@@ -1,5 +1,5 @@
 //! The questions of RFC 9743.
 
-#[path = "../support/host.rs"]
-mod host;
+#[path = "../../../harness/tests/runner/counting.rs"]
+mod counting;
 mod resume;

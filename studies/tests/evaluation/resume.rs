@@ -1,22 +1,9 @@
 //! An evaluation that was interrupted.
 
-use crate::host::Formula;
-use experiment::results::Run;
-use experiment::scenario::Experiment;
-use harness::runner::{Clock, Program, Runner, Silent};
+use crate::counting::Counting;
+use harness::runner::{Program, Runner, Silent};
 use report::PAGE;
 use studies::evaluation::Asked;
-
-/// Without any figure.
-fn empty(experiment: &Experiment) -> Run {
-    Run {
-        controller: experiment.controller.clone(),
-        seed: experiment.seed,
-        replication: experiment.replication,
-        params: experiment.params.clone(),
-        ..Run::default()
-    }
-}
 
 #[test]
 fn what_was_made_before_an_interruption_is_not_made_again() {
@@ -24,10 +11,10 @@ fn what_was_made_before_an_interruption_is_not_made_again() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let asked = Asked { controller: "newreno", only: Some("5.1.1"), quick: true };
     let answer = |most: usize| {
-        let host = Formula::new(empty, Clock::Real, most);
+        let host = Counting::up_to(most);
         let runner = Runner { host: &host, program: &PROGRAM, jobs: None, replace: false, progress: &Silent };
         let answered = asked.answer(&runner, folder.path()).map(|evaluation| evaluation.runs);
-        (answered, host.made())
+        (answered, host.made.into_inner())
     };
     assert!(answer(2).0.is_err());
     assert!(folder.path().join("unfinished.ndjson").is_file());
