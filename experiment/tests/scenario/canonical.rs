@@ -3,20 +3,11 @@
 use experiment::scenario::{Experiment, Scenario};
 use tempfile::TempDir;
 
-const TEXT: &str = r#"[run]
-duration = "200 ms"
-
-[path]
-rate = "10 Mbit/s"
-delay = "5 ms"
-buffer = "20 packets"
-
-[[flow]]
-controller = { kind = "vegas", alpha = 3 }
-
-[[traffic]]
-kind = "trace"
-file = "packets.csv"
+const TEXT: &str = r#"
+run = { duration = "200 ms" }
+path = { rate = "10 Mbit/s", delay = "5 ms", buffer = "20 packets" }
+flow = [{ controller = { kind = "vegas", alpha = 3 } }]
+traffic = [{ kind = "trace", file = "packets.csv" }]
 "#;
 
 /// A folder with the trace in it.
