@@ -1,9 +1,6 @@
 //! Flows whose application does not always have data.
 
-use crate::support::{dumbbell, flow, log, packets, run, same_in_both_modes, was_dropped};
-use experiment::scenario::{Experiment, FlowSpec, TrafficKind};
-use packetscale_models::units::{Rate, Span, Time};
-use simulator::Mode;
+use super::*;
 
 const RTT: Span = Span::from_millis(20);
 

@@ -1,10 +1,7 @@
 //! Flows that arrive, and flows that stop.
 
-use crate::support::{log, ms, packets, planned, run, same_in_both_modes, was_dropped};
-use experiment::results::{CompletionResult, Run, TransferResult};
-use experiment::scenario::Experiment;
-use packetscale_models::units::Ratio;
-use simulator::Mode;
+use super::*;
+use experiment::results::{CompletionResult, TransferResult};
 
 fn experiment(flow: &str) -> Experiment {
     planned(&format!(

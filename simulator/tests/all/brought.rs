@@ -1,8 +1,6 @@
 //! Controllers of files, at work. The oracle of CUBIC in C is the built-in CUBIC: another text, by the same RFC.
 
-use crate::support::{self, run, same_in_both_modes};
-use experiment::scenario::Experiment;
-use std::path::{Path, PathBuf};
+use super::*;
 use std::process::Command;
 use std::sync::OnceLock;
 

@@ -1,11 +1,10 @@
 //! Paced senders with clocks of their own: in a watched run no sender has one, and both must be the same run.
 
-use crate::support::{dumbbell, flow, link, ms, packets, run};
-use experiment::results::{Run, Summary};
-use experiment::scenario::{Coalescing, Experiment, FlowSpec, LinkSpec, ReceiverSpec, Record, Size, Start};
+use super::*;
+use experiment::results::Summary;
+use experiment::scenario::{LinkSpec, Record};
 use harness::packets::Observer;
 use packetscale_models::congestion::registry;
-use packetscale_models::units::{Bytes, Packets, Rate, Ratio, Span};
 use proptest::prelude::*;
 
 /// A run without its cost, and its events.

@@ -1,11 +1,9 @@
 //! Traffic made of connections, against schedules worked out by hand.
 
-use crate::support::{log, packets as buffer, run, same_in_both_modes};
-use experiment::scenario::{Experiment, Scenario};
-use packetscale_models::units::{Span, Time};
-use simulator::Mode;
+use super::*;
+use crate::support::packets as buffer;
+use experiment::scenario::Scenario;
 use std::fs;
-use std::path::Path;
 
 /// Two links of 8 Mbit/s and 10 ms, one for each direction, and connections from a file.
 fn experiment(name: &str, vectors: &str, rest: &str) -> Experiment {

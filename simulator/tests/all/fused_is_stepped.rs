@@ -1,12 +1,8 @@
 //! Links without events of their own make, packet by packet, the run that an event per hop makes.
 
-use crate::support::{dumbbell, flow, link, ms, opportunities, packets, same_in_both_modes, traffic};
-use experiment::scenario::{
-    Aggregation, Buffer, Coalescing, Experiment, FlowSpec, GapModel, Reordering, Shaper, Start, TrafficKind, Variation,
-};
-use packetscale_models::units::{Bytes, Rate, Ratio, Span, Time};
+use super::*;
+use experiment::scenario::Reordering;
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 /// 100 Mbit/s and 5 ms for 3 s, and a buffer of so many packets.
 fn fast(buffer: u64) -> Experiment {

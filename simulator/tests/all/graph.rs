@@ -1,12 +1,8 @@
 //! Links between nodes: what happens at each link, by hand, and by accounts that must agree.
 
-use crate::support::{log, planned, run, same_in_both_modes, was_dropped};
-use experiment::scenario::{Experiment, FlowSpec, Shared};
-use packetscale_models::units::{Span, Time};
+use super::*;
+use experiment::scenario::Shared;
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
-use simulator::{Mode, Served};
-use std::collections::BTreeMap;
 
 fn link(from: &str, to: &str, keys: &str) -> String {
     format!("[[link]]\nname = \"{from}{to}\"\nfrom = \"{from}\"\nto = \"{to}\"\n{keys}\n")

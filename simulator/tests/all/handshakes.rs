@@ -2,10 +2,7 @@
 //!
 //! Rapid tells: its first two packets leave a tenth of the handshake's round trip apart.
 
-use crate::support::{dumbbell, flow, link, log, planned, run, traffic};
-use experiment::scenario::{Buffer, Experiment, QueueSpec, Start, TrafficKind};
-use packetscale_models::units::{Rate, Span, Time};
-use simulator::Mode;
+use super::*;
 
 const LINK: Rate = Rate::from_mbps(10);
 const RTT: Span = Span::from_millis(20);

@@ -1,10 +1,6 @@
 //! How sending and receiving hosts shape what is on the wire.
 
-use crate::support::{dumbbell, flow, log, run};
-use experiment::scenario::{Buffer, Coalescing, Experiment, GapModel};
-use packetscale_models::units::{Rate, Span, Time};
-use simulator::{Mode, Served};
-use std::collections::BTreeMap;
+use super::*;
 
 /// A Rapid flow on an idle path.
 fn rapid(gbps: u64, packet: u64) -> Experiment {

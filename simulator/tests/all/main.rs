@@ -24,3 +24,20 @@ mod service;
 mod support;
 mod way_back;
 mod web;
+
+use experiment::results::Run;
+use experiment::scenario::{
+    Aggregation, Buffer, Coalescing, Experiment, FlowSpec, GapModel, QueueSpec, ReceiverSpec, Shaper, Size, Start,
+    TrafficKind, TrafficSpec, Variation,
+};
+use packetscale_models::estimation::Method;
+use packetscale_models::settings::Setting;
+use packetscale_models::units::{Bytes, Packets, Rate, Ratio, Span, Time};
+use proptest::test_runner::RngSeed;
+use simulator::{Mode, Served};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use support::{
+    dumbbell, flow, link, log, ms, opportunities, packets, planned, probing, queue, run, same_in_both_modes, traffic,
+    was_dropped,
+};

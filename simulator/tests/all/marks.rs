@@ -1,12 +1,7 @@
 //! Queues that mark, and flows that answer.
 
-use crate::support::{dumbbell, flow, log, ms, packets, queue, run, traffic, was_dropped};
-use experiment::results::Run;
-use experiment::scenario::{Experiment, FlowSpec, QueueSpec, TrafficKind, TrafficSpec};
+use super::*;
 use packetscale_models::queueing::find;
-use packetscale_models::settings::Setting;
-use packetscale_models::units::{Packets, Rate, Ratio, Span, Time};
-use simulator::Mode;
 
 const RTT: Span = Span::from_millis(40);
 

@@ -1,8 +1,6 @@
 //! What the page shows of single packets is what the run's own counters say.
 
-use crate::support::{planned, run};
-use experiment::results::Run;
-use experiment::scenario::Experiment;
+use super::*;
 use harness::runner::Host;
 use simulator::Simulator;
 

@@ -1,13 +1,13 @@
 //! A run that waits is the run that does not: the oracle is the same experiment, made at once.
 
-use crate::support::{planned, run};
+use super::*;
 use experiment::brought::{Maker, Own};
-use experiment::scenario::{ControllerSpec, Experiment};
+use experiment::scenario::ControllerSpec;
+use packetscale_models::congestion::newreno::NewReno;
 use packetscale_models::congestion::{
-    AckSample, AnyController, Brought, Controller, Decision, Extras, Loss, Sent, Setup, Timeout, newreno::NewReno,
+    AckSample, AnyController, Brought, Controller, Decision, Extras, Loss, Sent, Setup, Timeout,
 };
 use packetscale_models::settings::Settings;
-use packetscale_models::units::{Span, Time};
 use simulator::Paused;
 use std::sync::{Arc, Mutex};
 

@@ -1,10 +1,9 @@
 //! Probe streams over the simulated bottleneck: exact cases, worked out by hand, and the link's own books.
 
-use crate::support::{dumbbell, probing, traffic};
-use experiment::scenario::{Buffer, Coalescing, Experiment, GapModel, ProbeSpec, Recorded, TrafficKind};
+use super::*;
+use experiment::scenario::{ProbeSpec, Recorded};
 use harness::probing::ProbeStream;
-use packetscale_models::estimation::{Method, Reading, Score};
-use packetscale_models::units::{Rate, Ratio, Span};
+use packetscale_models::estimation::{Reading, Score};
 
 /// 300 streams of 64 packets of 9000 B in four rates, mean rates from 6 to 8.5 Gbit/s, 10 Gbit/s, 3 Gbit/s at constant gaps.
 fn even() -> Experiment {

@@ -2,8 +2,8 @@
 //! size is `1 / (1 - load)` (L. Kleinrock, "Queueing Systems" II, 1976, section 4.4). With a receive window of two packets
 //! and no delay or loss, flows take turns in a FIFO queue: processor sharing in whole packets.
 
-use crate::support::{plan, run};
-use experiment::results::Run;
+use super::*;
+use crate::support::plan;
 
 const LOAD: f64 = 0.6;
 

@@ -1,9 +1,7 @@
 //! The mean number of packets at a link, by hand.
 
-use crate::support::{dumbbell, flow, log, packets, traffic};
-use experiment::scenario::{Buffer, Experiment, FlowSpec, QueueSpec, Size, TrafficKind};
-use packetscale_models::units::{Bytes, Rate, Span, Time};
-use simulator::{Mode, run_in};
+use super::*;
+use simulator::run_in;
 
 const MODES: [Mode; 2] = [Mode::Fused, Mode::Stepped];
 

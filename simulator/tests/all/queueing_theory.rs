@@ -1,9 +1,6 @@
 //! Waiting times against exact queueing theory.
 
-use crate::support::{dumbbell, flow, queue, run, traffic};
-use experiment::scenario::{Buffer, Experiment, Start, TrafficKind};
-use packetscale_models::settings::Setting;
-use packetscale_models::units::{Bytes, Rate, Ratio, Span, Time};
+use super::*;
 
 /// 100 Mbit/s, where packets of 1000 B take 80 us, under this traffic.
 fn loaded(duration_ms: u64, warmup_ms: u64, kind: TrafficKind, copies: u32) -> Experiment {

@@ -1,9 +1,6 @@
 //! RCP, routers and senders together.
 
-use crate::support::{dumbbell, flow, packets, queue, run};
-use experiment::scenario::{Buffer, Experiment, QueueSpec};
-use packetscale_models::settings::Setting;
-use packetscale_models::units::{Rate, Ratio, Span};
+use super::*;
 
 const RTT: Span = Span::from_millis(40);
 

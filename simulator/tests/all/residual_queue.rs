@@ -2,13 +2,11 @@
 //! its packets leave `(P + B) / C` apart, `P` the size of the second and `B` what arrived between them (equation 5). The gap
 //! grows exactly if the second was sent faster than what the traffic left, `r > C - R` (equation 6).
 
-use crate::support::{dumbbell, traffic};
-use experiment::scenario::{Buffer, TraceSource, TrafficKind};
-use packetscale_models::units::{Rate, Span};
+use super::*;
+use experiment::scenario::TraceSource;
 use proptest::prelude::*;
-use simulator::{Mode, Served, log};
+use simulator::log;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
 
 const LINK: Rate = Rate::from_gbps(1);
 const NS_PER_BYTE: u64 = 8;
@@ -81,7 +79,10 @@ proptest! {
             prop_assert_eq!(*departure_gap, (PROBE_BYTES + between) * NS_PER_BYTE);
             let arrival_gap = pair[1] - pair[0];
             let (probe_rate, cross_rate) = (PROBE_BYTES as f64 / arrival_gap as f64, between as f64 / arrival_gap as f64);
-            prop_assert_eq!(*departure_gap > arrival_gap, probe_rate > 1.0 / NS_PER_BYTE as f64 - cross_rate);
+            // Where the gap stays as it is, the two rates are equal, and rounding would decide.
+            if *departure_gap != arrival_gap {
+                prop_assert_eq!(*departure_gap > arrival_gap, probe_rate > 1.0 / NS_PER_BYTE as f64 - cross_rate);
+            }
         }
     }
 }

@@ -1,8 +1,6 @@
 //! The mean round-trip time of a flow leaves the warm-up out.
 
-use crate::support::{dumbbell, flow, ms, packets, run, traffic};
-use experiment::scenario::{Experiment, FlowSpec, ReceiverSpec, Size, TrafficKind, TrafficSpec};
-use packetscale_models::units::{Bytes, Packets, Rate, Span};
+use super::*;
 
 /// One packet of 1000 bytes at a time, over 10 Mbit/s and 40 ms. Other traffic keeps a queue of 50 packets full for 5 s.
 fn experiment(warmup_s: u64, size: Size) -> Experiment {

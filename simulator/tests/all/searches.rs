@@ -1,9 +1,7 @@
 //! Whole searches over the simulated bottleneck, beside traffic whose rate is known.
 
-use crate::support::{dumbbell, probing, traffic};
-use experiment::scenario::{Buffer, Coalescing, Experiment, TrafficKind};
-use packetscale_models::estimation::{Ended, Found, Method, Sender, Stream, Tool, Tuning, find};
-use packetscale_models::units::{Rate, Ratio, Span};
+use super::*;
+use packetscale_models::estimation::{Ended, Found, Sender, Stream, Tool, Tuning, find};
 use simulator::Prober;
 
 /// Streams of 9000 B over 10 Gbit/s, of which this traffic leaves something.

@@ -1,10 +1,6 @@
 //! Links that change, serve in bursts, shape and police: what leaves them, against arithmetic.
 
-use crate::support::{self, dumbbell, ms, opportunities, packets, run, traffic, was_dropped};
-use experiment::scenario::{Aggregation, Buffer, Experiment, Shaper, TrafficKind, Variation};
-use packetscale_models::units::{Bytes, Rate, Ratio, Span, Time};
-use simulator::{Mode, Served};
-use std::collections::BTreeMap;
+use super::*;
 
 /// A link of 8 Mbit/s (1000 B per ms) for 2 s, under packets of this size at this constant rate.
 fn loaded(mbps: u64, size: u64) -> Experiment {

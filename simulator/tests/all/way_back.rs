@@ -1,9 +1,6 @@
 //! A bottleneck on the way back: acknowledgments queue there, are lost, and share it with data.
 
-use crate::support::{log, ms, planned, run, same_in_both_modes, was_dropped};
-use experiment::scenario::Experiment;
-use packetscale_models::units::{Ratio, Span, Time};
-use simulator::{Mode, Served};
+use super::*;
 
 /// Packets of 1000 B take 0.8 ms at 10 Mbit/s, acknowledgments of 40 B 32 us.
 const TEN_MBPS: &str = "rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nbuffer = \"unlimited\"\n";

@@ -1,11 +1,8 @@
 //! Users who browse, against schedules by hand. A file of 1460 B is one packet of 1500 B, 1.5 ms on a path of 8 Mbit/s.
 //! With a round trip of 10 ms a connection takes one, its request half a one, the data 5 ms to the link: 21.5 ms.
 
-use crate::support::{log, planned, run, same_in_both_modes};
+use super::*;
 use experiment::results::TrafficResult;
-use experiment::scenario::Experiment;
-use packetscale_models::units::{Ratio, Time};
-use simulator::Mode;
 
 /// One user of files of 1460 B.
 const ONE: &str = "users = 1\nrtt = [\"10 ms\", \"10 ms\"]\nparse = { most = \"0 s\" }\n\
