@@ -71,22 +71,11 @@ fn replayed(experiment: &Experiment, cpu_s: f64) -> Run {
     recorder.finish(experiment, seen)
 }
 
-const SCENARIO: &str = r#"[run]
-duration = "1 ms"
-replications = 3
-
-[path]
-rate = "100 Mbit/s"
-delay = "5 ms"
-
-[[flow]]
-controller = "newreno"
-count = 2
-
-[[expect]]
-metric = "throughput_bps"
-at_least = 1
-why = "a test"
+const SCENARIO: &str = r#"
+run = { duration = "1 ms", replications = 3 }
+path = { rate = "100 Mbit/s", delay = "5 ms" }
+flow = [{ controller = "newreno", count = 2 }]
+expect = [{ metric = "throughput_bps", at_least = 1, why = "a test" }]
 "#;
 
 fn main() -> ExitCode {

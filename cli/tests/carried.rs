@@ -42,12 +42,12 @@ const THROUGHPUT: f64 = 0.1;
 const DELAY_S: f64 = 0.005;
 const LOSS: f64 = 0.01;
 
-fn able() -> bool {
-    let root = nix::unistd::geteuid().is_root();
-    if !root {
-        eprintln!("skipped: network namespaces need root");
+fn able() -> Option<()> {
+    if nix::unistd::geteuid().is_root() {
+        return Some(());
     }
-    root
+    eprintln!("skipped: network namespaces need root");
+    None
 }
 
 /// Seconds of a run, and of its warm-up.
@@ -101,9 +101,7 @@ fn measured_by(sender: Thread, experiment: &Experiment) -> Summary {
 
 /// Whether the figures are those of the simulator.
 fn compared(controller: &str) {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let expected = simulator::Simulator.run(&experiment(&[controller], SHORT, &bucket())).expect("a run").summary;
     let _path = Path::new(SHAPE);
     let found = measured(&experiment(&[controller], SHORT, ""));

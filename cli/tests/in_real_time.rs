@@ -4,22 +4,12 @@ use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
 
-const SCENARIO: &str = r#"[run]
-duration = "500 ms"
-replications = 2
-
-[path]
-rate = "10 Mbit/s"
-delay = "5 ms"
-
-[[flow]]
-controller = "cubic"
-
-[sweep]
-"path.buffer" = ["10 packets", "20 packets"]
-
-[record]
-detail = false
+const SCENARIO: &str = r#"
+run = { duration = "500 ms", replications = 2 }
+path = { rate = "10 Mbit/s", delay = "5 ms" }
+flow = [{ controller = "cubic" }]
+sweep = { "path.buffer" = ["10 packets", "20 packets"] }
+record = { detail = false }
 "#;
 
 fn packetscale(folder: &Path, arguments: &[&str]) -> Output {

@@ -3,22 +3,10 @@
 use crate::support::Place;
 
 const SCENARIO: &str = r#"
-[run]
-duration = "2 s"
-replications = 3
-
-[path]
-rate = "10 Mbit/s"
-delay = "10 ms"
-
-[[flow]]
-controller = "cubic"
-start = { uniform = ["0 s", "1 s"] }
-
-[[expect]]
-metric = "utilisation"
-at_most = 2
-why = "a part of one"
+run = { duration = "2 s", replications = 3 }
+path = { rate = "10 Mbit/s", delay = "10 ms" }
+flow = [{ controller = "cubic", start = { uniform = ["0 s", "1 s"] } }]
+expect = [{ metric = "utilisation", at_most = 2, why = "a part of one" }]
 "#;
 
 #[test]

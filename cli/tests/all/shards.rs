@@ -7,27 +7,13 @@ use crate::support::{Place, assert_same, blocks};
 use std::fs;
 
 /// Runs of some tens of milliseconds, 6 to 9 in each of seven shards.
-const SCENARIO: &str = r#"[run]
-duration = "10 s"
-replications = 2
-
-[path]
-rate = "100 Mbit/s"
-delay = "5 ms"
-
-[[flow]]
-controller = "cubic"
-start = { uniform = ["0 s", "1 s"] }
-
-[compare]
-controllers = ["cubic", "newreno", "rapid"]
-
-[sweep]
-"path.buffer" = ["10 packets", "20 packets", "40 packets", "80 packets"]
-"path.delay" = ["1 ms", "2 ms"]
-
-[record]
-detail = false
+const SCENARIO: &str = r#"
+run = { duration = "10 s", replications = 2 }
+path = { rate = "100 Mbit/s", delay = "5 ms" }
+flow = [{ controller = "cubic", start = { uniform = ["0 s", "1 s"] } }]
+compare = { controllers = ["cubic", "newreno", "rapid"] }
+sweep = { "path.buffer" = ["10 packets", "20 packets", "40 packets", "80 packets"], "path.delay" = ["1 ms", "2 ms"] }
+record = { detail = false }
 "#;
 
 /// With one replication of each point, by this shard, into this folder.

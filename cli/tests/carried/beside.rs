@@ -98,9 +98,7 @@ fn simulated(flows: &[&str], later_ms: u32) -> Seen {
 
 /// What a flow gets alone is within the bound. `ours`: the simulator's controller.
 fn alone(linux: Option<&str>, ours: &str) {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let (found, expected) = (carried(linux.is_none(), linux), simulated(&[ours], 0));
     eprintln!("{ours} alone: {found:?}; in the simulator {expected:?}");
     let of = |seen: &Seen| seen.rapid_bps.or(seen.linux_bps).expect("a flow");
@@ -111,9 +109,7 @@ fn alone(linux: Option<&str>, ours: &str) {
 /// What two get is printed, beside the least, the median and the most of the simulated runs. Rapid gets what it gets in
 /// them, give or take the bound.
 fn together(linux: &str, ours: &str) {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let found = carried(true, Some(linux));
     let mut runs: Vec<Seen> = (0..STARTS).map(|number| simulated(&[ours, "rapid"], number * LATER_MS)).collect();
     let mut of = |figure: fn(&Seen) -> f64| {

@@ -11,9 +11,7 @@ use super::{LOSS, SHAPE, THROUGHPUT, able, experiment, measured_by};
 const SHORTER: (u32, u32) = (4, 1);
 
 fn compared(controller: &str) {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let _path = Path::new(SHAPE);
     let figures = || {
         let summary = measured_by(Thread::Urgent, &experiment(&[controller], SHORTER, ""));

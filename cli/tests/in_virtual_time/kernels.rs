@@ -35,9 +35,7 @@ fn fetched() -> Vec<(String, PathBuf)> {
 #[test]
 #[ignore = "long: make test-long"]
 fn rapid_runs_on_every_kernel_that_was_fetched() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let mut versions = vec!["6.1".to_string()];
     for (version, folder) in fetched() {
         let link = cache().join("kernels").join(&version);

@@ -32,9 +32,8 @@ fn cache() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
 }
 
-/// Puts the kernel into the cache, once, and removes machines of other builds. Returns whether the tests can run; says why
-/// if not.
-fn able() -> bool {
+/// Puts the kernel into the cache, once, and removes machines of other builds. `None` where the tests cannot run; says why.
+fn able() -> Option<()> {
     static MISSING: OnceLock<Option<String>> = OnceLock::new();
     let missing = MISSING.get_or_init(|| {
         let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/debian-6.1");
@@ -53,7 +52,13 @@ fn able() -> bool {
         assert!(cleaned.status.success(), "{}", String::from_utf8_lossy(&cleaned.stderr));
         None
     });
-    missing.as_ref().inspect(|missing| eprintln!("skipped: {missing}")).is_none()
+    match missing {
+        Some(missing) => {
+            eprintln!("skipped: {missing}");
+            None
+        }
+        None => Some(()),
+    }
 }
 
 /// A run on the kernel of the cache: its tables.
@@ -106,9 +111,7 @@ fn keep(place: tempfile::TempDir, result: &str) -> tempfile::TempDir {
 
 #[test]
 fn the_cache_lists_its_kernel_and_the_machine_that_runs_begin_from() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     Run::of(SMALL);
     let said = String::from_utf8(packetscale(&cache(), &["fetch", "list"]).stdout).expect("text");
     assert!(said.lines().any(|line| line.starts_with("kernel   6.1 ")), "{said}");

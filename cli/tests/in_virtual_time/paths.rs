@@ -56,9 +56,7 @@ fn assert_round_trips(run: &Run, from_s: f64, to_s: f64, round_trip_s: f64) {
 
 #[test]
 fn each_step_of_the_delay_reaches_the_round_trip() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let steps = ", delay_steps = [[\"600 ms\", \"30 ms\"], [\"1200 ms\", \"5 ms\"]]";
     let run = Run::of(&scenario(1_800, "4 packets", steps, &flows(&[flow("newreno", "")])));
     // The way back keeps its 10 ms. The smoothed round trip follows within some round trips.
@@ -69,9 +67,7 @@ fn each_step_of_the_delay_reaches_the_round_trip() {
 
 #[test]
 fn late_packets_are_late_by_the_time_of_those_that_overtake_them() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     // Nearly all: 30 packets of 1514 B take 18.2 ms.
     let path = ", reorder = { share = 0.9999, packets = 30 }";
     let run = Run::of(&scenario(900, "4 packets", path, &flows(&[flow("newreno", "")])));
@@ -80,9 +76,7 @@ fn late_packets_are_late_by_the_time_of_those_that_overtake_them() {
 
 #[test]
 fn what_leaves_the_link_in_an_outage_is_lost() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     // The buffer holds two products of rate and round trip, so the link stays busy: 16.5 packets leave it in 10 ms.
     let outage = ", outages = [[\"500 ms\", \"510 ms\"]]";
     let run = Run::of(&scenario(700, "100 kB", outage, &flows(&[flow("newreno", "")])));
@@ -92,9 +86,7 @@ fn what_leaves_the_link_in_an_outage_is_lost() {
 
 #[test]
 fn flows_have_their_own_round_trips_beside_traffic() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let rtts = [0.020, 0.035, 0.060];
     let all = rtts.map(|rtt| flow("newreno", &format!(", rtt = \"{} ms\"", rtt * 1000.0)));
     let traffic = "\ntraffic = [{ kind = \"poisson\", rate = \"5 Mbit/s\", packet = \"1000 B\" }]";
@@ -110,9 +102,7 @@ fn flows_have_their_own_round_trips_beside_traffic() {
 #[test]
 #[ignore = "long: make test-long"]
 fn fair_queues_give_a_flow_its_half_beside_traffic_that_does_not_respond() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let traffic = "\ntraffic = [{ kind = \"cbr\", rate = \"15 Mbit/s\", packet = \"1514 B\" }]";
     // PIE drops packets of the flow too, so that it has none at times.
     for (queue, least) in [("fq-codel", 9.0e6), ("cake", 9.0e6), ("fq", 9.0e6), ("fq-pie", 6.0e6)] {
@@ -129,9 +119,7 @@ fn fair_queues_give_a_flow_its_half_beside_traffic_that_does_not_respond() {
 #[test]
 #[ignore = "long: make test-long"]
 fn red_keeps_the_average_between_its_limits() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let queue = ", queue = { kind = \"red\", min = \"5 packets\", max = \"15 packets\", max_p = 0.1, \
                  weight = 0.0078125, gentle = false }";
     let runs = five(&scenario(3_000, "200 kB", queue, &flows(&[flow("newreno", ""), flow("newreno", "")])));
@@ -146,9 +134,7 @@ fn red_keeps_the_average_between_its_limits() {
 #[test]
 #[ignore = "long: make test-long"]
 fn codel_marks_packets_that_ask_for_it_and_drops_others() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let queue = ", queue = { kind = \"codel\", target = \"2 ms\", interval = \"20 ms\" }";
     let run = |ecn: bool| {
         let all = flows(&[flow("newreno", &format!(", ecn = {ecn}"))]);
@@ -165,9 +151,7 @@ fn codel_marks_packets_that_ask_for_it_and_drops_others() {
 
 #[test]
 fn dctcp_and_its_receiver_agree_on_marks() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let queue = ", queue = { kind = \"codel\", target = \"1 ms\", interval = \"10 ms\" }";
     let run = Run::of(&scenario(1_500, "200 kB", queue, &flows(&[flow("dctcp", ", ecn = true")])));
     // Without the receiver's part, the kernel does not negotiate ECN, and CoDel drops.
@@ -177,9 +161,7 @@ fn dctcp_and_its_receiver_agree_on_marks() {
 
 #[test]
 fn pie_holds_its_target() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let queue = ", queue = { kind = \"pie\", target = \"5 ms\", update = \"4 ms\" }";
     let run = Run::of(&scenario(3_000, "200 kB", queue, &flows(&[flow("cubic", ""), flow("cubic", "")])));
     // A buffer that fills would have 80 ms.

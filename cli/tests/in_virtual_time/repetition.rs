@@ -20,9 +20,7 @@ const SHORTER: [&str; 6] =
 
 #[test]
 fn a_run_is_the_same_bytes_again_however_busy_the_machine_is() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     if std::env::var_os("PACKETSCALE_LONG").is_some() {
         return every_path_is_the_same_bytes_beside_busy_loops();
     }

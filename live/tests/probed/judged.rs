@@ -51,9 +51,7 @@ pub fn one(number: u64, shape: Shape, ask: impl FnOnce() -> Answer) -> Told {
 /// A few runs; with `PACKETSCALE_LONG` ten, from the number that `PACKETSCALE_SOAK_SEED` says.
 #[test]
 fn over_rates_round_trips_and_traffic_it_is_near_or_does_not_answer() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let first = std::env::var("PACKETSCALE_SOAK_SEED").ok().and_then(|word| word.parse().ok()).unwrap_or(0);
     let runs = if long() { first..(first + AT_ONCE).min(RUNS) } else { 0..FEW };
     holds(&runs.map(|number| one(number, shape(number), || asked(false))).collect::<Vec<_>>());
@@ -73,9 +71,7 @@ pub fn holds(told: &[Told]) {
 #[test]
 #[ignore = "long: make test-long"]
 fn iperf3_on_the_same_path_is_printed() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     const SECONDS: u32 = 2;
     let path = Path::new(shape(3));
     // It ends with the machine.

@@ -23,9 +23,7 @@ fn shape(number: u64) -> Shape {
 #[test]
 #[ignore = "long: make test-long"]
 fn beside_programs_that_compute_a_server_answers_as_without() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let ask = || {
         let _busy = Busy::new();
         asked_by(Thread::Urgent, false)

@@ -29,13 +29,13 @@ const SET: f64 = 0.01;
 /// Constant traffic.
 const STEADY: Shape = Shape { mbit: 20, rtt_ms: 10, taken: 0, bytes: 1500, traffic: Traffic::Constant, seed: 1 };
 
-/// Whether this machine can make paths. Says so where it cannot.
-fn able() -> bool {
-    let root = nix::unistd::geteuid().is_root();
-    if !root {
-        eprintln!("skipped: network namespaces need root");
+/// `None` where this machine cannot make paths; says so.
+fn able() -> Option<()> {
+    if nix::unistd::geteuid().is_root() {
+        return Some(());
     }
-    root
+    eprintln!("skipped: network namespaces need root");
+    None
 }
 
 /// Whether everything is to be tried, where a part is tried else.
@@ -96,9 +96,8 @@ fn judged(shape: Shape, reverse: bool) -> Result<(), String> {
 }
 
 fn one(shape: Shape, reverse: bool) {
-    if able() {
-        judged(shape, reverse).expect("within the bound");
-    }
+    let Some(()) = able() else { return };
+    judged(shape, reverse).expect("within the bound");
 }
 
 #[test]
@@ -124,9 +123,7 @@ fn free_bandwidth_on_the_way_back_is_found() {
 /// The greeting is as large as the streams' packets. It is the one that a router's limit is learnt from.
 #[test]
 fn no_packet_of_a_stream_is_larger_than_the_path_takes() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let path = Path::new(STEADY);
     path.narrow(1400);
     let answer = asked(false);
@@ -141,9 +138,7 @@ fn no_packet_of_a_stream_is_larger_than_the_path_takes() {
 #[test]
 #[ignore = "long: make test-long"]
 fn no_answer_is_wrong_at_any_rate_round_trip_and_load() {
-    if !able() {
-        return;
-    }
+    let Some(()) = able() else { return };
     let mut shapes = Vec::new();
     for mbit in [20, 100] {
         for rtt_ms in [1, 50] {
