@@ -33,7 +33,6 @@ $(BIN): setup-build
 
 demo: $(BIN)
 	$(BIN) run scenarios/bursty-10g.toml --out out/bursty-10g
-	@echo "The page: out/bursty-10g/report.html"
 
 lint:
 	$(CARGO) fmt --all --check

@@ -8,11 +8,10 @@ use std::path::Path;
 
 /// Prints the table.
 pub fn shown(results: &Results, folder: &Path) -> Result<(), Failure> {
-    say(&format!(
-        "{}\nWritten to {}\n",
-        experiment::results::to_table(results, experiment::results::colours_wanted()),
-        folder.display()
-    ))
+    let table = experiment::results::to_table(results, experiment::results::colours_wanted());
+    let page = folder.join(PAGE);
+    let page = if page.is_file() { format!("\nThe page: {}", page.display()) } else { String::new() };
+    say(&format!("{table}\nWritten to {}{page}\n", folder.display()))
 }
 
 /// Whether every expectation was.
