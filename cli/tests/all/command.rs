@@ -32,8 +32,8 @@ fn a_run_prints_a_table_writes_its_files_and_ends_with_0() {
     let place = Place::with(SCENARIO);
     let said = place.done("run small.toml");
     assert_eq!(said.err, "");
-    // The heads, four points, what two runs cannot say, an empty line, and where the files are.
-    assert_eq!(said.out.lines().count(), 1 + 4 + 1 + 2);
+    // The heads, four points, what two runs cannot say, an empty line, where the files are, and the page.
+    assert_eq!(said.out.lines().count(), 1 + 4 + 1 + 3);
     for name in ["runs.csv", "manifest.json", "dictionary.csv", "report.html"] {
         assert!(place.at("out/small").join(name).is_file(), "{name}");
     }
