@@ -25,7 +25,7 @@ const Packets = (() => {
     })));
     if (!panels.length) return;
     const y = { title: "Packet", unit: "", zero: false, own: true };
-    new Plot.Figure(host, view, { x, y, height: panels.length > 1 ? 200 : 300, columns: Math.min(2, panels.length), panels });
+    new Chart.Figure(host, view, { x, y, height: panels.length > 1 ? 200 : 300, columns: Math.min(2, panels.length), panels });
   }
 
   return { flight, draw };

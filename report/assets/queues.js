@@ -24,7 +24,7 @@ const Queues = (() => {
   function panel(run, tops, names) {
     const all = run.queues.flatMap((queue) => cells(queue, names.length - 1 - names.indexOf(queue.name), tops));
     const shades = tops.map((top, shade) => ({
-      name: `to ${Scale.short(top, "s")}`, save: false, kinds: ["cells"], xs: [], ys: [],
+      name: `to ${Format.short(top, "s")}`, save: false, kinds: ["cells"], xs: [], ys: [],
       cells: all.filter((cell) => cell.shade === shade),
       colour: `color-mix(in oklab, var(--heat) ${Math.round(100 * (shade + 1) / SHADES)}%, var(--paper))`,
     }));
@@ -42,9 +42,9 @@ const Queues = (() => {
     // A link is known by its name: another run may have others.
     const names = [...new Set(some.flatMap((run) => run.queues.map((queue) => queue.name)))];
     const longest = Math.max(...names.map((name) => name.length)) * LETTER + 12;
-    const left = Math.max(Plot.LEFT, Math.min(longest, host.clientWidth < 600 ? NARROW : WIDEST));
+    const left = Math.max(Chart.LEFT, Math.min(longest, host.clientWidth < 600 ? NARROW : WIDEST));
     const fitting = Math.floor((left - 12) / LETTER);
-    new Plot.Figure(host, view, {
+    new Chart.Figure(host, view, {
       x, left, height: Math.max(LEAST, ROW * names.length), silent: true,
       y: {
         title: "Queueing delay", unit: "s", range: [0, names.length],

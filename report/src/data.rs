@@ -6,16 +6,16 @@
 use crate::arrivals::{Completed, by_size, completed};
 use crate::contrast::visible;
 use crate::curves::{Curve, ccdf, cdf, short, thin};
+use crate::flows::{self, ByFlow, Event, by_flow, events, palette};
 use crate::groups::{controllers, flow_colour, point_name, points};
 use crate::links::{Queue, queues};
-use crate::marks::converged;
 use crate::multiples::Multiples;
-use crate::network::{Network, crosses, measured, names};
+use crate::network::{Network, crosses, measured};
 use crate::packets::{PacketData, Room};
 use crate::resolved::Resolved;
 use crate::sweep::{Sweep, at_links, by_way, sweep};
 use crate::tradeoff::{Tradeoff, tradeoff};
-use experiment::results::{Results, Run, Series, StreamRecord, TrafficResult, groups};
+use experiment::results::{FlowResult, Results, Run, Series, StreamRecord, TrafficResult, groups};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -26,7 +26,7 @@ const MOST_POINTS: usize = 2000;
 /// A curve with fewer points shows little, so runs are left out instead.
 const FEWEST_POINTS: usize = 300;
 /// Most flows of a run that are drawn one by one; the total includes all flows.
-const MOST_FLOWS: u32 = 12;
+const MOST_FLOWS: usize = flows::COLOURS;
 /// Gaps of all probe streams together: about 0.6 MB of text.
 const MOST_GAPS: usize = 16_000;
 
@@ -41,13 +41,17 @@ pub struct Data<'a> {
     measured: Option<&'a str>,
     /// Whether there is traffic beside the flows.
     traffic: bool,
-    /// Colours of the flows of mixes, by their controller.
+    /// Colours of the flows of a run, in order.
+    palette: Vec<String>,
+    /// Colours of the controllers that meet in mixes.
     flow_colours: BTreeMap<&'a str, String>,
     /// The runs whose curves have room.
     runs: Vec<RunData<'a>>,
     /// How many runs have none.
     left_out: usize,
     pub tradeoff: Option<Tradeoff>,
+    /// Throughput against delay of each flow, where nothing is compared.
+    pub by_flow: Option<ByFlow>,
     pub sweep: Option<Sweep>,
     /// What a flow got on each way.
     pub by_way: Option<Sweep>,
@@ -70,17 +74,17 @@ struct RunData<'a> {
     point: usize,
     replication: u32,
     seed: String,
-    flows: Vec<&'a str>,
-    /// What pictures call these flows.
+    /// What pictures call its first flows, and what each of these got over its own life.
     names: Vec<String>,
+    throughput_bps: Vec<Option<f64>>,
+    /// When each of these starts, and when it is done, if it is: in seconds since the run's start.
+    lives: Vec<(f64, Option<f64>)>,
     flow_count: usize,
     /// Those that do not cross the measured link: the total has no part of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     elsewhere: Vec<usize>,
-    /// Whether the controllers of its flows differ.
-    mixed: bool,
-    /// When the flows had converged, in seconds since the run's start.
-    converged_s: Vec<f64>,
+    /// When flows join and leave.
+    events: Vec<Event>,
     curves: Vec<Curve>,
     ccdf: Vec<(f64, f64)>,
     /// How long files took, of each source that counts them.
@@ -117,17 +121,24 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
     let large = Multiples::of(results, &groups).is_some();
     let network = Network::of(&results.manifest.scenario);
     let left_out = kept.iter().filter(|kept| !**kept).count();
+    let labels = flows::labels(&results.manifest.scenario);
+    let names = |run: &Run| flows::names(run, &network, &labels, MOST_FLOWS);
     let runs = results.runs.iter().zip(kept).filter(|(_, kept)| *kept).map(|(run, _)| RunData {
         controller: &run.controller,
         point: point_of(run),
         replication: run.replication,
         seed: run.seed.to_string(),
-        flows: run.flows.iter().map(|f| f.controller.as_str()).take(MOST_FLOWS as usize).collect(),
-        names: names(run, &network, MOST_FLOWS as usize),
+        names: names(run),
+        throughput_bps: run
+            .flows
+            .iter()
+            .take(MOST_FLOWS)
+            .map(|flow| flow.throughput_bps.filter(|v| v.is_finite()))
+            .collect(),
+        lives: run.flows.iter().take(MOST_FLOWS).map(life).collect(),
         flow_count: run.flows.len(),
         elsewhere: (0..run.flows.len()).filter(|flow| !crosses(run, *flow)).collect(),
-        mixed: run.flows.iter().any(|f| f.controller != run.flows[0].controller),
-        converged_s: converged(run),
+        events: events(run, &names(run)),
         curves: curves(run, per_curve),
         ccdf: ccdf(&run.queue_delay),
         files: files(run).map(|source| cdf(&source.file_duration)).collect(),
@@ -147,6 +158,8 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
         runs: runs.collect(),
         left_out,
         tradeoff: if large { None } else { tradeoff(results, &groups) },
+        by_flow: by_flow(&groups, &results.runs.first().map(names).unwrap_or_default()),
+        palette: palette(),
         sweep: if large { None } else { sweep(results) },
         by_way: by_way(results, &network),
         at_links: at_links(results),
@@ -154,6 +167,10 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
         sizes: by_size(results, &groups),
         points: points.into_iter().map(point_name).collect(),
     }
+}
+
+fn life(flow: &FlowResult) -> (f64, Option<f64>) {
+    (short(flow.start_s), flow.completion_s.filter(|end| end.is_finite()).map(short))
 }
 
 /// The sources of a run that count how long files took.
@@ -199,7 +216,7 @@ fn allot(results: &Results) -> (usize, Vec<bool>) {
 
 /// Returns the series that are drawn unchanged.
 fn drawn(run: &Run) -> impl Iterator<Item = &Series> {
-    run.series.iter().filter(|s| s.flow.is_none_or(|f| f < MOST_FLOWS))
+    run.series.iter().filter(|s| s.flow.is_none_or(|f| (f as usize) < MOST_FLOWS))
 }
 
 fn curves(run: &Run, per_curve: usize) -> Vec<Curve> {
