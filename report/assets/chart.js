@@ -86,7 +86,7 @@ const Chart = (() => {
       ]).filter((v) => number(v) && !(y.log && v <= 0));
       let lo = Plot.min(all), hi = Plot.max(all);
       if (lo === undefined) return y.log ? [0.1, 1] : [0, 1];
-      if (y.log) return lo < hi ? [lo / 1.15, hi * 1.15] : [lo / 3, hi * 3];
+      if (y.log) return lo < hi ? [lo / 1.15, y.top ?? hi * 1.15] : [lo / 3, y.top ?? hi * 3];
       if (y.zero !== false) lo = Math.min(0, lo);
       // Where all is zero there is nothing to read a scale from: up to one of the unit, or to 6 %.
       const pad = (hi - lo || Math.abs(hi)) * 0.06 || (y.unit === "ratio" ? 0.06 : 1);
@@ -99,7 +99,7 @@ const Chart = (() => {
       const upright = x.names && Math.max(...x.names.map((name) => name.length)) * 7.5 * x.names.length > inner;
       const longest = upright ? Math.min(24, Math.max(...x.names.map((name) => name.length))) : 0;
       const rows = rowsOf(panel.spec.marks, this.view.range, inner);
-      const top = (y.above ? 10 : 24) + (rows.count ? 16 * rows.count + 4 : 0), bottom = last ? 40 + longest * 4.2 : 14;
+      const top = 24 + (rows.count ? 16 * rows.count + 4 : 0), bottom = last ? 40 + longest * 4.2 : 14;
       const height = Math.min(this.spec.height, Math.max(110, Math.round(width * 0.55))) + top + bottom;
       Object.assign(panel, { width, left, right: width - RIGHT, top, base: height - bottom, drawn: 0, mean_s: 0 });
       const root = Plot.plot({
@@ -202,10 +202,13 @@ const Chart = (() => {
   const titled = ({ title, unit }) => (unit ? `${title} (${unit})` : title);
   const tick = (factor) => (v) => (v === 0 ? "0" : String(Number((v / factor).toPrecision(6))).replace("-", "−"));
 
+  // The unit that a logarithmic axis says once: one without prefixes. Others stand at each tick with their own.
+  const said = ({ unit }) => (["s", "bit/s", "ratio"].includes(unit) ? "" : unit);
+
   // Ticks of a logarithmic axis that have space for a label.
   function logarithmic([lo, hi], most) {
-    const scale = Plot.scaleLog([lo, hi], [0, 1]), said = scale.tickFormat(most, "");
-    const ticks = scale.ticks(most).filter((t) => said(t) !== "");
+    const scale = Plot.scaleLog([lo, hi], [0, 1]), written = scale.tickFormat(most, "");
+    const ticks = scale.ticks(most).filter((t) => written(t) !== "");
     return ticks.length > 1 ? ticks : undefined;
   }
 
@@ -215,8 +218,8 @@ const Chart = (() => {
     if (!last) return { ...base, label: null, tickFormat: () => "", ticks: most };
     if (x.names) return { ...base, label: x.title || null, ticks: x.names.map((_, i) => i), tickFormat: (i) => cut(x.names[i] ?? "", upright ? 24 : 60), tickRotate: upright ? -35 : 0 };
     if (x.log) {
-      const fits = x.values?.length > 1 && x.values.length <= most && apart(x.values, range, inner);
-      return { ...base, label: x.title, ticks: fits ? x.values : logarithmic(range, most), tickFormat: (v) => Format.short(v, x.unit) };
+      const fits = x.values?.length > 1 && apart(x.values, range, inner);
+      return { ...base, label: titled({ title: x.title, unit: said(x) }), ticks: fits ? x.values : logarithmic(range, most / 2), tickFormat: (v) => Format.short(v, said(x) ? "" : x.unit) };
     }
     const { factor, unit } = x.unit === "bit/s" || x.prefixed ? Format.prefix(x.unit, range[1]) : { factor: 1, unit: x.unit };
     return { ...base, label: titled({ title: x.title, unit }), ticks: most, tickFormat: tick(factor) };
@@ -225,16 +228,16 @@ const Chart = (() => {
   const cut = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
   const apart = (values, [a, b], inner) => {
     const at = values.map((v) => Math.log(v / a) / Math.log(b / a) * inner).sort((p, q) => p - q);
-    return at.every((p, i) => i === 0 || p - at[i - 1] >= 50);
+    return at.every((p, i) => i === 0 || p - at[i - 1] >= 34);
   };
 
   function yAxis(y, domain, height) {
     const most = Math.max(2, Math.floor(height / 52));
     const base = { domain, grid: !y.names, type: y.log ? "log" : "linear", labelAnchor: "top", labelArrow: "none" };
     if (y.names) return { ...base, label: null, ticks: y.names.map((_, i) => i + 0.5), tickSize: 0, tickFormat: (i) => y.names[y.names.length - 0.5 - i] };
-    if (y.log) return { ...base, label: y.above ? null : y.title, ticks: logarithmic(domain, most), tickFormat: (v) => Format.short(v, y.unit) };
+    if (y.log) return { ...base, label: y.above ? said(y) || null : titled({ title: y.title, unit: said(y) }), ticks: logarithmic(domain, most), tickFormat: (v) => Format.short(v, said(y) ? "" : y.unit) };
     const { factor, unit } = Format.prefix(y.unit, Math.max(Math.abs(domain[0]), Math.abs(domain[1])));
-    return { ...base, label: unit || (y.above ? null : y.title), ticks: most, tickFormat: tick(factor) };
+    return { ...base, label: y.above ? unit || null : titled({ title: y.title, unit }), ticks: most, tickFormat: tick(factor) };
   }
 
   // Rows in which the words of the marks stand, so that none covers another.

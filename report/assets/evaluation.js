@@ -22,7 +22,7 @@ const EvaluationPage = (() => {
     view.setFull(-0.5, names.length - 0.5);
     new Chart.Figure(part, view, {
       x: { title: alone ? "" : question.keys, unit: "", name: question.keys || "controller", names },
-      y: { title: figure.label, unit: figure.unit, above: true }, height: 110, panels: [{ series }],
+      y: { title: figure.label, unit: figure.unit, above: true }, height: 120, panels: [{ series }],
     });
     return Number(part.dataset.drawn);
   }

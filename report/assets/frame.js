@@ -23,10 +23,13 @@ const Frame = (() => {
     const open = () => {
       const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
       const fold = target && target.closest("details");
-      if (fold) fold.open = true;
+      if (fold && !fold.open) {
+        fold.open = true;
+        target.scrollIntoView();
+      }
     };
     window.addEventListener("hashchange", open);
-    document.querySelectorAll(".toc a").forEach((link) => link.addEventListener("click", () => setTimeout(open)));
+    document.querySelectorAll('a[href^="#"]').forEach((link) => link.addEventListener("click", () => setTimeout(open)));
     document.addEventListener("toggle", (e) => {
       View.all.forEach((view) => view.figures.filter((figure) => e.target.contains(figure.host)).forEach((figure) => figure.draw()));
       sayWhatScrolls();

@@ -17,7 +17,9 @@ const Overview = (() => {
   }
 
   // Dots of the runs, ellipses of the replications, and a line through the means where something is swept.
-  function cloudSeries(clouds, look, { swept, joined, log, many, unit }, alone) {
+  const CROWD = 12;
+  function cloudSeries(clouds, look, { swept, joined, log, many, unit, clouds: everywhere }, alone) {
+    const crowded = swept && everywhere.length > CROWD;
     const delay = (v) => (log ? 10 ** v : v);
     const dots = clouds.flatMap((cloud) => cloud.runs.map((run) => ({ run, point: cloud.point })));
     const plain = { whole: true, colour: look.colour };
@@ -31,7 +33,7 @@ const Overview = (() => {
       xs: clouds.map((c) => delay(c.mean[0])), ys: clouds.map((c) => c.mean[1]),
       // Words have no order, so no line: each stands beside its mean, as do the values of a controller that is alone. Where
       // nothing is swept the controller does.
-      texts: many || (swept && joined && !alone) ? undefined : clouds.map((c) => (swept ? c.point.replaceAll(/[^,]* = /g, "") : look.name)),
+      texts: many || crowded || (swept && joined && !alone) ? undefined : clouds.map((c) => (swept ? c.point.replaceAll(/[^,]* = /g, "") : look.name)),
     };
     const rings = clouds.filter((cloud) => cloud.factor).map((cloud) => ring(cloud, delay));
     const ellipses = { ...plain, save: false, kinds: many ? [] : ["rings"], rings: many ? [] : rings, xs: [], ys: [] };

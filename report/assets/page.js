@@ -110,16 +110,16 @@ const Page = (() => {
   const TALL = 400;
   const FIGURES = {
     throughput: {
-      y: { title: "Throughput", unit: "bit/s" }, height: (panels) => (panels === 1 ? TALL : panels === 2 ? 250 : 180), make: throughput,
+      y: { above: true, title: "Throughput", unit: "bit/s" }, height: (panels) => (panels === 1 ? TALL : panels === 2 ? 250 : 180), make: throughput,
       adjust(panel, run) {
         if (data.capacity_bps) panel.levels = [{ y: data.capacity_bps, label: "capacity" }];
         panel.marks = run.events;
       },
     },
-    shares: { y: { title: "Share", unit: "ratio", top: 1 }, height: () => 170, make: shares },
-    rate: { y: { title: "Rate", unit: "bit/s" }, height: () => 170, make: (run) => perFlow(run, "rate", ["line"]) },
-    queue: { y: { title: "Delay", unit: "s" }, axes: true, height: () => 170, make: queue },
-    rtt: { y: { title: "Round-trip time", unit: "s", zero: false }, axes: true, height: () => 170, grid: true, make: (run) => perFlow(run, "rtt", ["line"]) },
+    shares: { y: { above: true, title: "Share", unit: "ratio", top: 1 }, height: () => 170, make: shares },
+    rate: { y: { above: true, title: "Rate", unit: "bit/s" }, height: () => 170, make: (run) => perFlow(run, "rate", ["line"]) },
+    queue: { y: { above: true, title: "Delay", unit: "s" }, axes: true, height: () => 170, make: queue },
+    rtt: { y: { above: true, title: "Round-trip time", unit: "s", zero: false }, axes: true, height: () => 170, grid: true, make: (run) => perFlow(run, "rtt", ["line"]) },
     window: { y: { title: "Window (packets)", unit: "" }, height: () => 170, grid: true, make: (run) => perFlow(run, "window", ["line"]) },
     flight: { y: { title: "Packets", unit: "" }, height: () => 170, grid: true, make: (run) => Packets.flight(run, flowLook) },
     losses: {
@@ -161,15 +161,16 @@ const Page = (() => {
   };
 
   // A distribution of times: a staircase for each of `lines`, which have a name, a look and points of time and share.
-  // The axis holds the times between which the shares change, and is logarithmic where these are far apart.
+  // The axis is logarithmic where the longest time is far from that of the first twentieth, and holds what is between them.
   const FAR = 20;
   function distribution(host, view, lines, what, y) {
     if (!host) return;
     const series = lines.map(({ points, ...look }) => ({
       xs: points.map((p) => p[0]), ys: points.map((p) => (y.log && !(p[1] > 0) ? NaN : p[1])), kinds: ["stairs"], spaced: true, ...look,
     }));
-    const changing = lines.flatMap(({ points }) => points.filter((p, i) => p[0] > 0 && (i === points.length - 1 || (p[1] > 0.001 && p[1] < 0.999)))).map((p) => p[0]);
+    const changing = lines.flatMap(({ points }) => points.filter((p, i) => p[0] > 0 && (i === points.length - 1 || (p[1] > 0.05 && p[1] < 0.95)))).map((p) => p[0]);
     const [lo, hi] = changing.length ? Plot.extent(changing) : [0, 1], log = lo > 0 && hi / lo >= FAR;
+    if (lines.length === 1) Object.assign(series[0], { marker: undefined, dash: "" });
     const kept = view.zoomed ? view.range : null;
     view.setFull(log ? lo / 1.1 : 0, hi * (log ? 1.1 : 1.02));
     if (kept) view.range = kept;
@@ -177,8 +178,8 @@ const Page = (() => {
   }
 
   function drawDistributions() {
-    const waits = runs().filter((r) => r.ccdf.length).map((r) => ({ points: r.ccdf, ...look(r.controller) }));
-    distribution(place("ccdf"), tail, waits, "Queueing delay", { title: "Share above", unit: "ratio", log: true });
+    const waits = runs().filter((r) => r.ccdf.length).map((r, _, all) => ({ points: r.ccdf, ...look(r.controller), ...(all.length === 1 ? { name: "all packets" } : {}) }));
+    distribution(place("ccdf"), tail, waits, "Queueing delay", { title: "Share above", unit: "ratio", log: true, top: 1 });
     const files = runs().flatMap((r) => r.files.map((points, i) => {
       const own = look(r.controller);
       return { points, ...own, name: r.files.length > 1 ? `${own.name}, source ${i}` : own.name };
@@ -229,7 +230,7 @@ const Page = (() => {
       panels: [{ colour, marks, series: lines.map((l) => ({ xs, ...l })) }],
     });
     new Chart.Figure(place("stream-delay"), index, {
-      x: X, y: { title: "Delay", unit: "s" }, height: 120,
+      x: X, y: { above: true, title: "Delay", unit: "s" }, height: 120,
       panels: [{ colour, marks: marks.map((m) => ({ ...m, label: "" })), series: [{ name: "delay above smallest", xs, ys: column(4), kinds: ["line", "dots"] }] }],
     });
     const error = stream.available_bps > 0 && stream.estimate_bps > 0 ? stream.estimate_bps / stream.available_bps - 1 : NaN;

@@ -21,7 +21,7 @@ const Queues = (() => {
     return out;
   }
 
-  function panel(run, tops, names) {
+  function panel(run, tops, names, alone) {
     const all = run.queues.flatMap((queue) => cells(queue, names.length - 1 - names.indexOf(queue.name), tops));
     const shades = tops.map((top, shade) => ({
       name: `to ${Format.short(top, "s")}`, save: false, kinds: ["cells"], xs: [], ys: [],
@@ -31,7 +31,7 @@ const Queues = (() => {
     const saved = run.queues.map(({ name, curve }) => ({
       save: name, kinds: [], xs: curve.v.map((_, i) => curve.t0 + i * curve.dt), ys: curve.v.map((_, i) => value(curve, i)),
     }));
-    return { title: run.controller, series: [...shades, ...saved] };
+    return { title: alone ? "" : run.controller, series: [...shades, ...saved] };
   }
 
   function draw(host, view, x, runs) {
@@ -50,7 +50,7 @@ const Queues = (() => {
         title: "Queueing delay", unit: "s", range: [0, names.length],
         names: names.map((name) => (name.length > fitting ? name.slice(0, fitting - 1) + "…" : name)),
       },
-      panels: some.map((run) => panel(run, bounds(largest || 1), names)),
+      panels: some.map((run) => panel(run, bounds(largest || 1), names, some.length === 1)),
     });
   }
 

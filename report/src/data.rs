@@ -7,7 +7,7 @@ use crate::arrivals::{Completed, by_size, completed};
 use crate::contrast::visible;
 use crate::curves::{Curve, ccdf, cdf, short, thin};
 use crate::flows::{self, ByFlow, Event, by_flow, events, palette};
-use crate::groups::{controllers, flow_colour, point_name, points};
+use crate::groups::{controllers, flow_colour, ordered_name, points};
 use crate::links::{Queue, queues};
 use crate::multiples::Multiples;
 use crate::network::{Network, crosses, measured};
@@ -19,16 +19,17 @@ use experiment::results::{FlowResult, Results, Run, Series, StreamRecord, Traffi
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Values of all curves together: about 2 MB of text.
-const MOST_VALUES: usize = 360_000;
+/// Values of all curves together: about 0.5 MB of text; of the curves of a sweep, of which one point is drawn at a time, 2 MB.
+const MOST_VALUES: usize = 80_000;
+const MOST_VALUES_OF_A_SWEEP: usize = 360_000;
 /// Values of one curve: more than a wide screen has pixels.
 const MOST_POINTS: usize = 2000;
 /// A curve with fewer points shows little, so runs are left out instead.
 const FEWEST_POINTS: usize = 300;
 /// Most flows of a run that are drawn one by one; the total includes all flows.
 const MOST_FLOWS: usize = flows::COLOURS;
-/// Gaps of all probe streams together: about 0.6 MB of text.
-const MOST_GAPS: usize = 16_000;
+/// Gaps of all probe streams together: about 0.2 MB of text.
+const MOST_GAPS: usize = 5000;
 
 /// Everything that the script draws.
 #[derive(Debug, Serialize)]
@@ -165,7 +166,7 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
         at_links: at_links(results),
         completed: completed(results, &groups),
         sizes: by_size(results, &groups),
-        points: points.into_iter().map(point_name).collect(),
+        points: points.into_iter().map(|point| ordered_name(results, point)).collect(),
     }
 }
 
@@ -196,12 +197,13 @@ fn allot(results: &Results) -> (usize, Vec<bool>) {
     let weight = |run: &Run| 1 + drawn(run).map(values).sum::<usize>();
     let longest = results.runs.iter().flat_map(|r| &r.series).map(|s| s.values.len()).max().unwrap_or(0).max(1);
     let all: usize = results.runs.iter().map(weight).sum();
-    let fair = MOST_VALUES / all.max(1);
+    let most = if results.runs.iter().any(|run| !run.params.is_empty()) { MOST_VALUES_OF_A_SWEEP } else { MOST_VALUES };
+    let fair = most / all.max(1);
     let per_curve = fair.clamp(FEWEST_POINTS, MOST_POINTS);
     let mut order: Vec<usize> = (0..results.runs.len()).collect();
     order.sort_by_key(|&i| results.runs[i].replication);
     let mut kept = vec![false; order.len()];
-    let mut left = MOST_VALUES + FEWEST_POINTS;
+    let mut left = most + FEWEST_POINTS;
     for i in order {
         let cost = weight(&results.runs[i]) * per_curve.min(longest);
         if cost <= left {

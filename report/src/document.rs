@@ -129,19 +129,8 @@ fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Data, 
             content.push_str(&curves);
         }
     }
-    // Where controllers meet, what each got is drawn against the swept value, and is the answer; where one is alone, nothing
-    // but the swept value differs.
-    let alone = groups.iter().all(|group| group.controller == groups[0].controller);
-    match alone || groups.iter().any(|group| !group.shares().is_empty()) {
-        true => {
-            against(&mut content, results, groups, data);
-            clouds(&mut content, results, data);
-        }
-        false => {
-            clouds(&mut content, results, data);
-            against(&mut content, results, groups, data);
-        }
-    }
+    against(&mut content, results, groups, data);
+    clouds(&mut content, results, data);
     let content = network::picture(results) + &content;
     if !content.is_empty() {
         _ = writeln!(out, "<section id=\"overview\">\n{content}</section>");
@@ -152,7 +141,7 @@ fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Data, 
 fn clouds(out: &mut String, results: &Results, data: &Data) {
     if let Some(tradeoff) = &data.tradeoff {
         let caption = format!("{}{}", tradeoff.caption(), sweep::link_said(results));
-        figure(out, "tradeoff", "Throughput against delay", &caption);
+        figure(out, "tradeoff", &format!("{} against delay", tradeoff.y), &caption);
     }
     if data.by_flow.is_some() {
         let caption = "A dot is a flow in one run, over its own life; further left and higher is better.";
@@ -163,8 +152,8 @@ fn clouds(out: &mut String, results: &Results, data: &Data) {
 /// Figures against the swept value.
 fn against(out: &mut String, results: &Results, groups: &[Group], data: &Data) {
     if let Some(sweep) = &data.sweep {
-        let (key, panels, link) = (escape(&sweep.key), sweep.said(), sweep::link_said(results));
-        let caption = format!("{}, against {key}.{panels}{link}", sweep::band_said(groups));
+        let (key, panels, link) = (escape(&sweep.key), escape(&sweep.said()), sweep::link_said(results));
+        let caption = format!("{}, against {key}.{panels}{}{link}", sweep::band_said(groups), sweep.scales_said());
         figure(out, "sweep", "Against the swept value", &caption);
     }
 }
@@ -399,9 +388,9 @@ mod tests {
     }
 
     #[test]
-    fn a_demo_of_three_controllers_stays_below_three_megabytes() {
+    fn a_demo_of_three_controllers_stays_below_one_megabyte() {
         let size = document(&example::demo()).len();
-        assert!(size < 3_000_000, "{size}");
+        assert!(size < 1_000_000, "{size}");
     }
 
     #[test]

@@ -21,6 +21,8 @@ pub const NO_PICTURES: &str = "Frame.start();\n";
 
 /// Returns the document: `title` in the tab, `body` as HTML, `data` for `script`.
 pub fn shell(title: &str, body: &str, data: &impl Serialize, script: &str) -> String {
+    // A page of tables needs no library.
+    let library = if script == NO_PICTURES { String::new() } else { format!("<script>\n{LIBRARY}</script>\n") };
     let json = serde_json::to_string(data).unwrap_or_else(|_| "{}".to_string());
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -29,7 +31,7 @@ pub fn shell(title: &str, body: &str, data: &impl Serialize, script: &str) -> St
          <meta name=\"generator\" content=\"packetscale\">\n\
          <link rel=\"icon\" href=\"data:,\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
-         <script type=\"application/json\" id=\"data\">{data}</script>\n<script>\n{LIBRARY}</script>\n<script>\n{common}{script}</script>\n</body>\n</html>\n",
+         <script type=\"application/json\" id=\"data\">{data}</script>\n{library}<script>\n{common}{script}</script>\n</body>\n</html>\n",
         title = escape(title),
         data = script_data(&json),
         common = COMMON.concat(),

@@ -2,7 +2,7 @@
 
 use crate::contrast::visible;
 use crate::flows;
-use crate::groups::{SAID_TWICE, controllers, point_name, says_twice};
+use crate::groups::{SAID_TWICE, controllers, ordered_name, says_twice};
 use crate::html::escape;
 use crate::network::{Network, measured};
 use experiment::results::figures::{Definition, FLOW, Kind, SHARE, SUMMARY, TRAFFIC, Theme, Unit};
@@ -68,7 +68,7 @@ fn comparison_table(out: &mut String, results: &Results, groups: &[Group], colum
     }));
     let rows = groups.iter().enumerate().map(|(row, group)| {
         let mut cells = vec![swatch(results, group.controller)];
-        cells.extend(swept.then(|| escape(&point_name(group.params))));
+        cells.extend(swept.then(|| escape(&ordered_name(results, group.params))));
         cells.extend(columns.iter().map(|column| match group.range(column.figure.name) {
             Some(both) => range_cell(both, column.scale),
             None => interval_cell(column.cells[row], column.scale),
@@ -209,7 +209,8 @@ fn per_entry<T: Serialize>(
                 continue;
             }
             let present: Vec<Value> = group.runs.iter().filter_map(|r| entries(r).get(index)).map(object).collect();
-            let point = if swept { format!(" ({})", escape(&point_name(group.params))) } else { String::new() };
+            let point =
+                if swept { format!(" ({})", escape(&ordered_name(results, group.params))) } else { String::new() };
             let run = format!("{}{point}", swatch(results, group.controller));
             let mut cells: Vec<String> = several.then_some(run).into_iter().collect();
             let called = group.runs.first().and_then(|run| name(run, index));

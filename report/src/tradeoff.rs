@@ -1,6 +1,6 @@
 //! Throughput against delay: a dot for each run, and for each group of replications the ellipse of one standard deviation.
 
-use crate::groups::{controllers, point_name};
+use crate::groups::{controllers, ordered_name};
 use experiment::results::figures::{Definition, SUMMARY};
 use experiment::results::{Group, Results, Run};
 use serde::Serialize;
@@ -82,7 +82,7 @@ pub fn tradeoff(results: &Results, groups: &[Group]) -> Option<Tradeoff> {
             let controller = controllers.iter().position(|(name, _)| *name == group.controller)?;
             let points: Vec<(f64, f64)> = runs.iter().map(|(x, y, _)| (if log { x.log10() } else { *x }, *y)).collect();
             let (mean, factor) = moments(&points)?;
-            Some(Cloud { controller, point: point_name(group.params), mean, factor, runs })
+            Some(Cloud { controller, point: ordered_name(results, group.params), mean, factor, runs })
         })
         .collect();
     let swept = groups.first()?.params.keys().cloned().collect::<Vec<_>>().join(", ");

@@ -105,7 +105,7 @@ fn links_have_rows_and_packets_have_dots() {
     assert_eq!(noted("keys"), "6", "shades");
     // The first link of the example has no queue.
     assert!(
-        noted("csv").starts_with("Queueing delay (s),rapid,access,") && noted("csv").ends_with(",0,,"),
+        noted("csv").starts_with("Queueing delay (s),,access,") && noted("csv").ends_with(",0,,"),
         "{}",
         noted("csv")
     );
@@ -254,7 +254,7 @@ fn what_is_drawn_and_what_is_saved_are_the_numbers_of_the_written_table() {
     let expected = written(&results);
     let (dom, log) = open(&report::page(&results), 1280, SAVER);
     let noted = |name: &str| noted(&dom, &log, name).replace("&quot;", "\"");
-    assert_eq!(noted("titles"), "Gbit/s; Queueing, mean (ms)");
+    assert_eq!(noted("titles"), "Queueing, mean (ms); Throughput (Gbit/s)");
     let pairs = |name: &str| serde_json::from_str::<Vec<(f64, f64)>>(&noted(name)).unwrap();
     let (xs, ys, dots) = (pairs("xs"), pairs("ys"), pairs("dots"));
     assert_eq!(dots.len(), expected.len());
