@@ -273,6 +273,7 @@ const Page = (() => {
     Overview.completions(place("completions"), data.completed, looks);
     Overview.sweep(place("sizes"), data.sizes, looks);
     Overview.sweep(place("sweep"), data.sweep, looks, met);
+    Multiples.draw(place("multiples"), data.multiples, looks);
     const kept = new Set(data.runs.map((run) => run.point));
     const replications = [...new Set(data.runs.map((r) => r.replication))].sort((a, b) => a - b);
     const seed = (r) => data.runs.find((run) => run.replication === r).seed;

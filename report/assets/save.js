@@ -99,7 +99,7 @@ const Save = (() => {
   const number = (value) => (value === undefined || value === null || Number.isNaN(value) ? "" : String(value));
   const titled = ({ title, unit }) => (unit && unit !== "ratio" ? `${title} (${unit})` : title);
 
-  // One row for each point of each series, in plain units; of a table, one for each cell; of many small panels, one for each point; of a network, one for each link.
+  // One row for each point of each series, in plain units; of a table, one for each cell; of a network, one for each link.
   function csv(host) {
     const lines = [["quantity", "panel", "series", "x", "value", "low", "high"]];
     const figures = View.all.flatMap((view) => view.figures).filter((figure) => host.contains(figure.host));
@@ -116,12 +116,6 @@ const Save = (() => {
     }
     host.querySelectorAll("[data-value]").forEach((cell) => {
       lines.push([host.querySelector("h3").textContent, "", cell.dataset.row, cell.dataset.column, cell.dataset.value, "", ""]);
-    });
-    host.querySelectorAll("polyline[data-values]").forEach((line) => {
-      const { quantity, x } = line.closest("svg").dataset, names = x.split(";");
-      line.dataset.values.split(",").forEach((value, i) => {
-        if (value) lines.push([quantity, line.dataset.panel, line.dataset.series, names[i], value, "", ""]);
-      });
     });
     return lines.map((line) => line.map(field).join(",") + "\n").join("");
   }

@@ -54,6 +54,8 @@ pub struct Data<'a> {
     /// Throughput against delay of each flow, where nothing is compared.
     pub by_flow: Option<ByFlow>,
     pub sweep: Option<Sweep>,
+    /// All points of a large sweep, in place of both.
+    pub multiples: Option<Multiples>,
     /// What a flow got on each way.
     pub by_way: Option<Sweep>,
     /// The queueing delay at each link.
@@ -119,7 +121,8 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
     let mut gaps_left = MOST_GAPS;
     let mut room = Room::of(&results.runs);
     let groups = groups(&results.runs);
-    let large = Multiples::of(results, &groups).is_some();
+    let multiples = Multiples::of(results, &groups);
+    let large = multiples.is_some();
     let network = Network::of(&results.manifest.scenario);
     let left_out = kept.iter().filter(|kept| !**kept).count();
     let labels = flows::labels(&results.manifest.scenario);
@@ -166,6 +169,7 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
         at_links: at_links(results),
         completed: completed(results, &groups),
         sizes: by_size(results, &groups),
+        multiples,
         points: points.into_iter().map(|point| ordered_name(results, point)).collect(),
     }
 }

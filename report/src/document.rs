@@ -5,7 +5,6 @@ use crate::data::Data;
 use crate::folds::Folds;
 use crate::groups::points;
 use crate::html::{escape, words};
-use crate::multiples::Multiples;
 use crate::places::{THROUGHPUT, figure, places};
 use crate::resolved::{Resolved, resolved};
 use crate::shell::shell;
@@ -16,6 +15,7 @@ use std::fmt::Write;
 
 const SCRIPT: &str = concat!(
     include_str!("../assets/overview.js"),
+    include_str!("../assets/multiples.js"),
     include_str!("../assets/queues.js"),
     include_str!("../assets/packets.js"),
     include_str!("../assets/page.js")
@@ -118,8 +118,8 @@ fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Data, 
         );
         figure(&mut content, "at-links", "Queueing delay at each link", &caption);
     }
-    if let Some(multiples) = Multiples::of(results, groups) {
-        multiples.draw(&mut content, results, groups);
+    if let Some(multiples) = &data.multiples {
+        figure(&mut content, "multiples", "All points", &escape(&multiples.caption()));
     }
     if !swept {
         let mut curves = String::new();
@@ -276,7 +276,8 @@ fn pictures(out: &mut Folds, results: &Results, above: Option<&str>) {
     let count = drawn.matches("<figure").count();
     if count > 0 {
         let content = format!("{}<p class=\"note\" id=\"notice\" hidden></p>\n{drawn}", controls(results, true));
-        out.add("pictures", "Over time", &format!("{count} pictures"), &content);
+        let said = if count == 1 { "1 picture".to_string() } else { format!("{count} pictures") };
+        out.add("pictures", "Over time", &said, &content);
     }
 }
 
