@@ -14,15 +14,15 @@ const EvaluationPage = (() => {
       const xs = cells.map((_, at) => (alone ? i : at + (i - (data.contenders.length - 1) / 2) * APART));
       const half = cells.map((cell) => cell?.half_width ?? 0), ys = cells.map((cell) => cell?.mean ?? NaN);
       return {
-        name: contender.name, colour: contender.colour, ...Shapes.look(i), xs, ys,
-        lo: ys.map((y, k) => y - half[k]), hi: ys.map((y, k) => y + half[k]), kinds: ["mean", "bars"],
+        name: contender.name, colour: contender.colour, ...Marks.look(i), xs, ys,
+        lo: ys.map((y, k) => y - half[k]), hi: ys.map((y, k) => y + half[k]), kinds: ["line", "bars"],
       };
     });
-    const view = new Plot.View();
+    const view = new View();
     view.setFull(-0.5, names.length - 0.5);
-    new Plot.Figure(part, view, {
+    new Chart.Figure(part, view, {
       x: { title: alone ? "" : question.keys, unit: "", name: question.keys || "controller", names },
-      y: { title: figure.label, unit: figure.unit, above: true }, height: 110, panels: [{ series }],
+      y: { title: figure.label, unit: figure.unit, above: true }, height: 120, panels: [{ series }],
     });
     return Number(part.dataset.drawn);
   }
@@ -35,9 +35,9 @@ const EvaluationPage = (() => {
       let drawn = 0;
       question.figures.forEach((figure, column) => {
         if (question.rows.every((row) => row.cells[column] === null)) return;
-        const part = Plot.html("div", { class: "part" }, box);
-        Plot.html("h4", {}, part, figure.label);
-        Plot.html("div", { class: "panels" }, part);
+        const part = Chart.html("div", { class: "part" }, box);
+        Chart.html("h4", {}, part, figure.label);
+        Chart.html("div", { class: "panels" }, part);
         drawn += chart(part, question, figure, column);
       });
       host.dataset.drawn = drawn;

@@ -1,14 +1,14 @@
 // What every page does: it draws anew for a new width and for paper, says which tables are wider than the screen, and
 // keeps on the root element what a test asks for.
 const Frame = (() => {
-  function redraw() { Plot.View.all.forEach((view) => view.redraw()); }
+  function redraw() { View.all.forEach((view) => view.redraw()); }
 
   // Above each table that is wider than its place stands how much of it is out of sight.
   function sayWhatScrolls() {
     for (const box of document.querySelectorAll(".scroll")) {
       let words = box.previousElementSibling;
       if (!words?.classList.contains("more")) {
-        words = Plot.html("p", { class: "more", hidden: "" });
+        words = Chart.html("p", { class: "more", hidden: "" });
         box.before(words);
       }
       const columns = [...box.querySelectorAll("thead tr:last-child th")];
@@ -16,6 +16,25 @@ const Frame = (() => {
       words.hidden = box.clientWidth === 0 || box.scrollWidth <= box.clientWidth + 1;
       words.textContent = columns.length ? `Scroll sideways: ${beyond} of ${columns.length} columns are further right \u2192` : "Scroll sideways \u2192";
     }
+  }
+
+  // What is in a fold is drawn when it opens; a link to a fold opens it.
+  function folds() {
+    const open = () => {
+      const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+      const fold = target && target.closest("details");
+      if (fold && !fold.open) {
+        fold.open = true;
+        target.scrollIntoView();
+      }
+    };
+    window.addEventListener("hashchange", open);
+    document.querySelectorAll('a[href^="#"]').forEach((link) => link.addEventListener("click", () => setTimeout(open)));
+    document.addEventListener("toggle", (e) => {
+      View.all.forEach((view) => view.figures.filter((figure) => e.target.contains(figure.host)).forEach((figure) => figure.draw()));
+      sayWhatScrolls();
+    }, true);
+    open();
   }
 
   function finish() {
@@ -44,17 +63,16 @@ const Frame = (() => {
 
   // `draw` draws the page for the first time.
   function start(draw = () => {}) {
-    Plot.html("div", { id: "said", class: "unseen", "aria-live": "polite" }, document.body);
+    Chart.html("div", { id: "said", class: "unseen", "aria-live": "polite" }, document.body);
     draw();
     document.querySelectorAll("figure").forEach(Save.buttons);
-    document.addEventListener("toggle", sayWhatScrolls, true);
-    // Heights stay when figures are drawn for a new width, so that this cannot go on for ever.
+    folds();
+    // A picture's height follows its width: drawn in the next frame, it is not observed in this one.
     let width = document.body.clientWidth;
     new ResizeObserver(() => {
       if (document.body.clientWidth === width) return;
       width = document.body.clientWidth;
-      redraw();
-      finish();
+      requestAnimationFrame(() => { redraw(); finish(); });
     }).observe(document.body);
     printing();
     finish();

@@ -1,6 +1,11 @@
 // The pictures of all runs together: throughput against delay, completion times, and figures against a swept key.
 const Overview = (() => {
-  const margin = (lo, hi, log) => (log ? [lo / 1.15, hi * 1.15] : [lo - (hi - lo) * 0.04, hi + (hi - lo) * 0.04]);
+  // A range that holds these values with a margin; where all are the same, a tenth around them, and around zero up to one.
+  const margin = (lo, hi, log, share = 0.04) => {
+    if (log) return [lo / 1.15, hi * 1.15];
+    const pad = hi > lo ? (hi - lo) * share : Math.abs(hi) * 0.1 || 1;
+    return [lo >= 0 ? Math.max(0, lo - pad) : lo - pad, hi + pad];
+  };
   const CORNERS = 72;
 
   // Corners of the ellipse of one standard deviation; `delay` gives a delay of what the axis counts.
@@ -12,21 +17,23 @@ const Overview = (() => {
   }
 
   // Dots of the runs, ellipses of the replications, and a line through the means where something is swept.
-  function cloudSeries(clouds, look, { swept, joined, log, many }, alone) {
+  const CROWD = 12;
+  function cloudSeries(clouds, look, { swept, joined, log, many, unit, clouds: everywhere }, alone) {
+    const crowded = swept && everywhere.length > CROWD;
     const delay = (v) => (log ? 10 ** v : v);
     const dots = clouds.flatMap((cloud) => cloud.runs.map((run) => ({ run, point: cloud.point })));
     const plain = { whole: true, colour: look.colour };
     const runs = {
       ...plain, save: look.name, kinds: ["dots"], radius: many ? 1.5 : 2.4,
       xs: dots.map((d) => d.run[0]), ys: dots.map((d) => d.run[1]),
-      labels: dots.map((d) => `${look.name}${d.point ? ", " + d.point : ""}, seed ${d.run[2]}: ${Scale.value(d.run[0], "s")}, ${Scale.value(d.run[1], "bit/s")}`),
+      labels: dots.map((d) => `${look.name}${d.point ? ", " + d.point : ""}, seed ${d.run[2]}: ${Format.value(d.run[0], "s")}, ${Format.value(d.run[1], unit)}`),
     };
     const means = {
-      ...plain, ...look, save: false, kinds: many ? ["dots"] : joined ? ["mean"] : [], role: "thin", radius: 1.5, marker: many ? undefined : look.marker,
+      ...plain, ...look, save: false, kinds: many ? ["dots"] : joined ? ["line"] : [], role: "thin", radius: 1.5, marker: many ? undefined : look.marker,
       xs: clouds.map((c) => delay(c.mean[0])), ys: clouds.map((c) => c.mean[1]),
       // Words have no order, so no line: each stands beside its mean, as do the values of a controller that is alone. Where
       // nothing is swept the controller does.
-      texts: many || (swept && joined && !alone) ? undefined : clouds.map((c) => (swept ? c.point.replaceAll(/[^,]* = /g, "") : look.name)),
+      texts: many || crowded || (swept && joined && !alone) ? undefined : clouds.map((c) => (swept ? c.point.replaceAll(/[^,]* = /g, "") : look.name)),
     };
     const rings = clouds.filter((cloud) => cloud.factor).map((cloud) => ring(cloud, delay));
     const ellipses = { ...plain, save: false, kinds: many ? [] : ["rings"], rings: many ? [] : rings, xs: [], ys: [] };
@@ -41,12 +48,26 @@ const Overview = (() => {
     });
     const xs = series.flatMap((s) => [...s.xs, ...(s.rings ?? []).flat().map((corner) => corner[0])]);
     const { log } = picture;
-    const lo = log ? xs.reduce((a, b) => Math.min(a, b)) : 0;
-    const view = new Plot.View();
-    view.setFull(...margin(lo, xs.reduce((a, b) => Math.max(a, b)), log));
-    new Plot.Figure(host, view, {
-      x: { title: picture.x, unit: "s", log, name: "delay", prefixed: true }, y: { title: picture.y, unit: "bit/s" },
-      height: 250, panels: [{ series }], scatter: true,
+    const view = new View();
+    view.setFull(...margin(...Plot.extent(xs), log, 0.08));
+    new Chart.Figure(host, view, {
+      x: { title: picture.x, unit: "s", log, name: "delay", prefixed: true }, y: { title: picture.y, unit: picture.unit, zero: false },
+      height: 260, panels: [{ series }], scatter: true,
+    });
+  }
+
+  // Each flow of one run, a dot for each replication.
+  function flows(host, picture, palette) {
+    if (!host || !picture) return;
+    const series = picture.flows.map(({ name, runs }, i) => ({
+      name, whole: true, colour: picture.flows.length > 1 ? palette[i % palette.length] : undefined, kinds: ["dots"], radius: 5, xs: runs.map((r) => r[0]), ys: runs.map((r) => r[1]),
+      labels: runs.map((r) => `${name}, seed ${r[2]}: ${Format.value(r[0], "s")}, ${Format.value(r[1], "bit/s")}`), texts: [name],
+    }));
+    const view = new View();
+    view.setFull(...margin(...Plot.extent(series.flatMap((s) => s.xs)), false, 0.12));
+    new Chart.Figure(host, view, {
+      x: { title: "Round-trip time, mean", unit: "s", name: "delay", prefixed: true }, y: { title: "Throughput", unit: "bit/s", zero: false },
+      height: 260, panels: [{ series }], scatter: true,
     });
   }
 
@@ -60,14 +81,14 @@ const Overview = (() => {
   function completions(host, data, looks) {
     if (!host || !data) return;
     const xs = data.panels.flatMap((p) => p.lines.flatMap((l) => l.percentiles.flatMap(([x, range]) => range ?? [x])));
-    const view = new Plot.View();
+    const view = new View();
     view.setFull(...margin(xs.reduce((a, b) => Math.min(a, b)), xs.reduce((a, b) => Math.max(a, b)), true));
     const stairs = (line) => ({
       ...looks[line.controller], kinds: ["stairs"], spaced: true,
       xs: line.percentiles.map((x) => x[0]), ys: line.percentiles.map((_, i) => i / 100),
     });
     const several = data.panels.length > 1;
-    new Plot.Figure(host, view, {
+    new Chart.Figure(host, view, {
       x: { title: "Completion time", unit: "s", log: true, name: "time" }, y: { title: "Share of flows", unit: "ratio", top: 1 },
       height: several ? 140 : 240, columns: Math.min(3, data.panels.length),
       panels: data.panels.map(({ title, lines }) => ({
@@ -92,7 +113,7 @@ const Overview = (() => {
     return {
       ...looks[at], xs: line.points.map((p) => p[0] + aside(p[0])), ys: line.points.map((p) => p[1]),
       lo: line.points.map((p) => p[2]?.[0] ?? p[1]), hi: line.points.map((p) => p[2]?.[1] ?? p[1]),
-      kinds: words ? ["dots", "bars"] : ["band", "mean"], radius: 1.5, marker: line.points.length > 40 ? undefined : looks[at].marker,
+      kinds: words ? ["dots", "bars"] : ["band", "line"], radius: 1.5, marker: line.points.length > 40 ? undefined : looks[at].marker,
     };
   }
 
@@ -103,7 +124,7 @@ const Overview = (() => {
     const values = charts.flatMap((c) => c.panels.flatMap((p) => p.lines.flatMap((l) => l.points.map((q) => q[0]))));
     const lo = values.reduce((a, b) => Math.min(a, b)), hi = values.reduce((a, b) => Math.max(a, b));
     const log = names.length === 0 && lo > 0 && hi / lo >= 10;
-    const view = new Plot.View();
+    const view = new View();
     view.setFull(...(names.length ? [lo - 0.4, hi + 0.4] : margin(lo, hi, log)));
     const x = { title: key, unit, log, values: [...new Set(values)], name: key, prefixed: unit === "s", names: names.length ? names : undefined };
     const box = host.querySelector(".panels");
@@ -117,13 +138,13 @@ const Overview = (() => {
     let legend;
     let drawn = 0;
     for (const [number, chart] of charts.entries()) {
-      const part = Plot.html("div", { class: "part" }, box);
-      Plot.html("h4", {}, part, chart.label);
-      const place = Plot.html("div", { class: "panels" }, part);
-      if (several && keys[number] !== keys[number - 1]) legend = new Plot.Legend(same ? box : place, all[number]);
-      new Plot.Figure(part, view, {
-        x, y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "", log: chart.log, own: chart.own, above: true }, height: multiples > 1 ? 120 : 150,
-        columns: Math.min(3, multiples), legend,
+      const part = Chart.html("div", { class: "part" }, box);
+      Chart.html("h4", {}, part, chart.label);
+      const place = Chart.html("div", { class: "panels" }, part);
+      if (several && keys[number] !== keys[number - 1]) legend = new Chart.Legend(same ? box : place, all[number]);
+      new Chart.Figure(part, view, {
+        x, y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "", log: chart.log, own: chart.own, above: true }, height: multiples > 1 ? 110 : 190,
+        columns: Math.min(4, multiples), legend,
         panels: chart.panels.map((panel) => ({ title: panel.title, series: series(panel) })),
       });
       drawn += Number(part.dataset.drawn);
@@ -131,5 +152,5 @@ const Overview = (() => {
     host.dataset.drawn = drawn;
   }
 
-  return { tradeoff, completions, sweep };
+  return { tradeoff, flows, completions, sweep };
 })();

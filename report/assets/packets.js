@@ -4,7 +4,7 @@ const Packets = (() => {
 
   // One line for each flow. `look` gives its colour and dash.
   const flight = (run, look) => (run.packets ?? []).map((flow, k) =>
-    series(flow.in_flight, { name: `flow ${flow.flow}`, kinds: ["line"], ...look(run, flow.flow, k, run.packets.length) }));
+    series(flow.in_flight, { name: run.names[flow.flow], kinds: ["line"], ...look(run, flow.flow, k, run.packets.length) }));
 
   function numbered(flow) {
     const all = [
@@ -20,12 +20,12 @@ const Packets = (() => {
   function draw(host, view, x, runs, colours) {
     if (!host) return;
     const panels = runs.flatMap((run) => (run.packets ?? []).map((flow) => ({
-      title: run.packets.length > 1 ? `${run.controller}, flow ${flow.flow}` : run.controller,
+      title: [runs.length > 1 && run.controller, run.packets.length > 1 && run.names[flow.flow]].filter(Boolean).join(", "),
       colour: colours(run.controller), series: numbered(flow),
     })));
     if (!panels.length) return;
     const y = { title: "Packet", unit: "", zero: false, own: true };
-    new Plot.Figure(host, view, { x, y, height: panels.length > 1 ? 200 : 300, columns: Math.min(2, panels.length), panels });
+    new Chart.Figure(host, view, { x, y, height: panels.length > 1 ? 200 : 300, columns: Math.min(2, panels.length), panels });
   }
 
   return { flight, draw };

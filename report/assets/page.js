@@ -3,18 +3,16 @@ const Page = (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const element = (id) => document.getElementById(id);
   const place = (name) => document.querySelector(`[data-figure="${name}"]`);
-  const time = new Plot.View();
-  const index = new Plot.View();
-  const tail = new Plot.View();
-  const done = new Plot.View();
+  const time = new View();
+  const index = new View();
+  const tail = new View();
+  const done = new View();
   const TIME = { title: "Time", unit: "s", name: "t" };
   const chosen = { point: 0, replication: 0, axes: "shared" };
 
   const controllerIndex = (name) => data.controllers.findIndex((c) => c.name === name);
-  const line = (i, k = 0, n = 1) => {
-    const base = i === undefined ? "var(--c)" : data.controllers[i].colour;
-    return n < 2 ? base : `color-mix(in oklab, ${base} ${Math.round(100 - 55 * k / (n - 1))}%, var(--ink))`;
-  };
+  // Where a run has several flows, each has a colour; a single one has that of its controller.
+  const flowColour = (run, flow) => (run.flow_count > 1 ? data.palette[flow % data.palette.length] : undefined);
 
   function numbers(values, q) {
     return Float64Array.from(values, (v) => (v === null ? NaN : v * q));
@@ -22,7 +20,7 @@ const Page = (() => {
 
   function series(curve, more) {
     const ys = numbers(curve.v, curve.q);
-    const out = { xs: Float64Array.from(ys, (_, i) => curve.t0 + i * curve.dt), ys, ...more };
+    const out = { xs: Float64Array.from(ys, (_, i) => curve.t0 + i * curve.dt), ys, stepped: true, ...more };
     if (curve.lo) Object.assign(out, { lo: numbers(curve.lo, curve.q), hi: numbers(curve.hi, curve.q) });
     return out;
   }
@@ -30,53 +28,60 @@ const Page = (() => {
   const runs = () => data.runs.filter((r) => r.point === chosen.point && r.replication === chosen.replication);
   const curves = (run, metric) => run.curves.filter((c) => c.metric === metric);
 
-  // One panel per controller, with what all time figures have in common.
+  // One panel per run, with what all time figures have in common. A run that is alone needs no name.
   function timePanels(make) {
-    return runs().map((run) => ({
-      title: run.controller,
+    const all = runs();
+    return all.map((run) => ({
+      title: all.length > 1 ? run.controller : "",
       colour: data.controllers[controllerIndex(run.controller)].colour,
       series: make(run),
       bands: data.warmup_s > 0 ? [{ from: 0, to: data.warmup_s, label: "warm-up" }] : [],
     }));
   }
 
-  // Look of a flow, the `k`-th of `n` that are drawn: the colour of its controller where several meet, and a dash.
-  const flowLook = (run, flow, k, n) => ({
-    colour: run.mixed && data.flow_colours[run.flows[flow]] || (n > 1 ? line(undefined, k, n) : undefined),
-    dash: n > 1 && n <= 6 ? Shapes.look(k).dash : "",
-  });
+  // Look of a flow, the `k`-th of `n` that are drawn.
+  const flowLook = (run, flow, k, n) => ({ colour: flowColour(run, flow), dash: n > data.palette.length / 2 ? Marks.look(k).dash : "" });
 
-  // The flows of a run as lines; named one by one while they are few.
+  // A curve without what is before its flow starts and after it ends.
+  function lived(run, curve) {
+    const [start, end] = run.lives[curve.flow] ?? [0, null];
+    const inside = (_, i) => curve.t0 + (i + 0.5) * curve.dt > start && (end === null || curve.t0 + (i - 0.5) * curve.dt < end);
+    const cut = (values) => values?.map((v, i) => (inside(v, i) ? v : null));
+    return { ...curve, v: cut(curve.v), lo: cut(curve.lo), hi: cut(curve.hi) };
+  }
+
+  // The flows of a run as lines.
   function perFlow(run, metric, kinds) {
-    const all = curves(run, metric);
+    const all = curves(run, metric).map((curve) => lived(run, curve)), alone = all.length === 1;
     return all.map((curve, k) => {
       const name = curve.flow === null ? "all" : run.names[curve.flow];
-      const few = all.length <= 6;
       const { lo, hi, ...plain } = curve;
-      const alone = all.length === 1;
       return series(alone ? curve : plain, {
-        kinds: alone && lo ? ["band", ...kinds] : kinds,
-        name: few ? name : k === 0 ? `${all.length} of ${run.flow_count} flows; flow ${curve.flow}:` : undefined,
-        ...flowLook(run, curve.flow, k, all.length),
-        role: all.length > 1 ? "thin" : "",
+        kinds: alone && lo ? ["band", ...kinds] : kinds, name, ...flowLook(run, curve.flow, k, all.length), role: all.length > 4 ? "thin" : "",
       });
     });
   }
 
+  // With the mean of each flow over its own life.
+  const got = (run) => perFlow(run, "throughput", ["line"]).map((line, k) => {
+    const mean = run.throughput_bps[curves(run, "throughput")[k].flow];
+    return { ...line, at_rest: mean === null || mean === undefined ? undefined : `mean ${Format.value(mean, "bit/s", 3)}` };
+  });
+
   function throughput(run) {
     const at = data.measured ? ` at ${data.measured}` : "";
     return [
-      ...curves(run, "available").map((c) => series(c, { name: (data.traffic ? "available" : "capacity") + at, kinds: ["area"], role: "available" })),
+      ...(data.traffic || !data.capacity_bps ? curves(run, "available") : []).map((c) => series(c, { name: (data.traffic ? "available" : "capacity") + at, kinds: ["area"], role: "available" })),
       ...(data.traffic ? curves(run, "traffic") : []).map((c) => series(c, { name: "traffic", kinds: ["line"], role: "traffic" })),
-      ...curves(run, "total").map((c) => series(c, { name: "all flows" + at, kinds: ["line"], role: "heavy" })),
-      ...perFlow(run, "throughput", ["line"]),
+      ...(run.flow_count > run.names.length || data.traffic ? curves(run, "total") : []).map((c) => series(c, { name: "all flows" + at, kinds: ["line"], role: "thin", colour: "var(--soft)" })),
+      ...got(run),
     ];
   }
 
   function queue(run) {
     return [
       ...curves(run, "queue_delay_max").map((c) => series(c, { name: "longest in interval", kinds: ["line"], role: "faint" })),
-      ...curves(run, "queue_delay").map((c) => series(c, { name: "queueing delay", kinds: c.lo ? ["band", "mean"] : ["line"] })),
+      ...curves(run, "queue_delay").map((c) => series(c, { name: "queueing delay", kinds: c.lo ? ["band", "line"] : ["line"] })),
     ];
   }
 
@@ -85,7 +90,7 @@ const Page = (() => {
     const elsewhere = run.elsewhere ?? [];
     const total = curves(run, "total")[0], flows = curves(run, "throughput").filter((c) => !elsewhere.includes(c.flow));
     if (!total || flows.length < 2) return [];
-    const all = series(total).ys, mixed = run.mixed;
+    const all = series(total).ys;
     let below = all.map(() => 0);
     const stacked = (name, values, colour) => {
       const lo = below, hi = lo.map((v, i) => (all[i] > 0 ? Math.min(1, v + values(i) / all[i]) : NaN));
@@ -93,31 +98,32 @@ const Page = (() => {
       const ys = hi.map((v, i) => v - lo[i]);
       return series(total, { name, colour, kinds: ["stack"], whole: true, lo, hi, ys });
     };
-    const layers = flows.map((flow, k) => {
-      const own = series(flow).ys, kind = run.flows[flow.flow];
-      const colour = mixed && data.flow_colours[kind] || line(undefined, k, flows.length);
-      return stacked(run.names[flow.flow], (i) => own[i] || 0, colour);
+    const layers = flows.map((flow) => {
+      const own = series(flow).ys;
+      return stacked(run.names[flow.flow], (i) => own[i] || 0, flowColour(run, flow.flow));
     });
     const rest = run.flow_count - elsewhere.length - flows.length;
     return rest > 0 ? [...layers, stacked(`${rest} more flows`, (i) => all[i], "var(--soft)")] : layers;
   }
 
+  // A picture that is alone is large.
+  const TALL = 400;
   const FIGURES = {
     throughput: {
-      y: { title: "Rate", unit: "bit/s" }, height: 150, make: throughput,
+      y: { above: true, title: "Throughput", unit: "bit/s" }, height: (panels) => (panels === 1 ? TALL : panels === 2 ? 250 : 180), make: throughput,
       adjust(panel, run) {
-        if (data.capacity_bps) panel.levels = [{ y: data.capacity_bps, role: "capacity" }];
-        panel.marks = run.converged_s.map((x) => ({ x, label: "converged", low: true }));
+        if (data.capacity_bps) panel.levels = [{ y: data.capacity_bps, label: "capacity" }];
+        panel.marks = run.events;
       },
     },
-    shares: { y: { title: "Share", unit: "ratio", top: 1 }, height: 110, make: shares },
-    rate: { y: { title: "Rate", unit: "bit/s" }, height: 110, make: (run) => perFlow(run, "rate", ["line"]) },
-    queue: { y: { title: "Delay", unit: "s" }, axes: true, height: 110, make: queue },
-    rtt: { y: { title: "RTT", unit: "s", zero: false }, axes: true, height: 130, grid: true, make: (run) => perFlow(run, "rtt", ["mean"]) },
-    window: { y: { title: "Window (packets)", unit: "" }, height: 130, grid: true, make: (run) => perFlow(run, "window", ["line"]) },
-    flight: { y: { title: "Packets", unit: "" }, height: 130, grid: true, make: (run) => Packets.flight(run, flowLook) },
+    shares: { y: { above: true, title: "Share", unit: "ratio", top: 1 }, height: () => 170, make: shares },
+    rate: { y: { above: true, title: "Rate", unit: "bit/s" }, height: () => 170, make: (run) => perFlow(run, "rate", ["line"]) },
+    queue: { y: { above: true, title: "Delay", unit: "s" }, axes: true, height: () => 170, make: queue },
+    rtt: { y: { above: true, title: "Round-trip time", unit: "s", zero: false }, axes: true, height: () => 170, grid: true, make: (run) => perFlow(run, "rtt", ["line"]) },
+    window: { y: { title: "Window (packets)", unit: "" }, height: () => 170, grid: true, make: (run) => perFlow(run, "window", ["line"]) },
+    flight: { y: { title: "Packets", unit: "" }, height: () => 170, grid: true, make: (run) => Packets.flight(run, flowLook) },
     losses: {
-      y: { title: "Packets", unit: "" }, height: 110, grid: true, make: (run) => perFlow(run, "losses", ["stems"]),
+      y: { title: "Packets", unit: "" }, height: () => 150, grid: true, make: (run) => perFlow(run, "losses", ["stems"]),
       adjust(panel) { if (panel.series.every((s) => s.ys.every((v) => !(v > 0)))) panel.empty = "none"; },
     },
   };
@@ -137,7 +143,7 @@ const Page = (() => {
       const panels = all.filter((panel) => panel.series.length);
       const columns = figure.grid ? Math.min(3, panels.length) : 1;
       const axes = figure.axes ? { own: chosen.axes === "own", log: chosen.axes === "log" } : {};
-      new Plot.Figure(host, time, { x: TIME, y: { ...figure.y, ...axes }, height: figure.height, columns, panels });
+      new Chart.Figure(host, time, { x: TIME, y: { ...figure.y, ...axes }, height: figure.height(panels.length), columns, panels });
     }
     const colour = (name) => data.controllers[controllerIndex(name)].colour;
     Packets.draw(place("sequence"), time, TIME, runs(), colour);
@@ -151,26 +157,29 @@ const Page = (() => {
   // Look of a controller where several share a panel: colour, dash and marker each tell them apart.
   const look = (name) => {
     const i = controllerIndex(name);
-    return { name, colour: line(i), ...Shapes.look(i) };
+    return { name, colour: data.controllers[i]?.colour, ...Marks.look(i) };
   };
 
   // A distribution of times: a staircase for each of `lines`, which have a name, a look and points of time and share.
+  // The axis is logarithmic where the longest time is far from that of the first twentieth, and holds what is between them.
+  const FAR = 20;
   function distribution(host, view, lines, what, y) {
     if (!host) return;
     const series = lines.map(({ points, ...look }) => ({
-      xs: points.map((p) => p[0]), ys: points.map((p) => p[1]), kinds: ["stairs"], spaced: true, ...look,
+      xs: points.map((p) => p[0]), ys: points.map((p) => (y.log && !(p[1] > 0) ? NaN : p[1])), kinds: ["stairs"], spaced: true, ...look,
     }));
-    const all = series.flatMap((s) => s.xs).filter((x) => x > 0);
-    const lo = all.reduce((a, b) => Math.min(a, b), 1), hi = all.reduce((a, b) => Math.max(a, b), 1e-9);
+    const changing = lines.flatMap(({ points }) => points.filter((p, i) => p[0] > 0 && (i === points.length - 1 || (p[1] > 0.05 && p[1] < 0.95)))).map((p) => p[0]);
+    const [lo, hi] = changing.length ? Plot.extent(changing) : [0, 1], log = lo > 0 && hi / lo >= FAR;
+    if (lines.length === 1) Object.assign(series[0], { marker: undefined, dash: "" });
     const kept = view.zoomed ? view.range : null;
-    view.setFull(all.length ? lo : 1e-6, all.length ? hi * 1.1 : 1);
+    view.setFull(log ? lo / 1.1 : 0, hi * (log ? 1.1 : 1.02));
     if (kept) view.range = kept;
-    new Plot.Figure(host, view, { x: { title: what, unit: "s", log: true, name: "time" }, y, height: 240, panels: [{ series }] });
+    new Chart.Figure(host, view, { x: { title: what, unit: "s", log, name: "time", prefixed: true }, y, height: 240, panels: [{ series }] });
   }
 
   function drawDistributions() {
-    const waits = runs().filter((r) => r.ccdf.length).map((r) => ({ points: r.ccdf, ...look(r.controller) }));
-    distribution(place("ccdf"), tail, waits, "Queueing delay", { title: "Share above", unit: "", log: true });
+    const waits = runs().filter((r) => r.ccdf.length).map((r, _, all) => ({ points: r.ccdf, ...look(r.controller), ...(all.length === 1 ? { name: "all packets" } : {}) }));
+    distribution(place("ccdf"), tail, waits, "Queueing delay", { title: "Share above", unit: "ratio", log: true, top: 1 });
     const files = runs().flatMap((r) => r.files.map((points, i) => {
       const own = look(r.controller);
       return { points, ...own, name: r.files.length > 1 ? `${own.name}, source ${i}` : own.name };
@@ -202,40 +211,47 @@ const Page = (() => {
     const xs = gaps.map((_, i) => i + 1);
     const column = (c, scale = 1e-9) => gaps.map((g) => (g[c] === null ? NaN : g[c] * scale));
     const gapAt = (rate) => gaps.map((g) => g[6] * 8 / rate);
-    const rate = (v) => Scale.value(v, "bit/s");
+    const rate = (v) => Format.value(v, "bit/s");
     const lines = [
-      { name: "intended", ys: column(0), kinds: ["steps"], role: "intended" },
+      { name: "intended", ys: column(0), kinds: ["line"], stepped: true, role: "intended" },
       { name: "created", ys: column(1), kinds: ["dots"], role: "created", shape: 1 },
       { name: "received", ys: column(2), kinds: ["line", "dots"], role: "received", shape: 0 },
-      { name: "denoised", ys: column(3), kinds: ["steps"], role: "heavy" },
+      { name: "denoised", ys: column(3), kinds: ["line"], stepped: true, role: "heavy" },
     ];
-    if (stream.available_bps > 0) lines.push({ name: `available ${rate(stream.available_bps)}`, ys: gapAt(stream.available_bps), kinds: ["steps"], role: "truth" });
-    if (stream.estimate_bps > 0) lines.push({ name: `estimate ${rate(stream.estimate_bps)}`, ys: gapAt(stream.estimate_bps), kinds: ["steps"], role: "estimate" });
+    if (stream.available_bps > 0) lines.push({ name: `available ${rate(stream.available_bps)}`, ys: gapAt(stream.available_bps), kinds: ["line"], stepped: true, role: "truth" });
+    if (stream.estimate_bps > 0) lines.push({ name: `estimate ${rate(stream.estimate_bps)}`, ys: gapAt(stream.estimate_bps), kinds: ["line"], stepped: true, role: "estimate" });
     const marks = gaps.map((g, i) => ({ x: i + 0.5, label: rate(g[5]).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ") }))
       .filter((_, i) => i === 0 || gaps[i][5] !== gaps[i - 1][5]);
     index.setFull(0.5, gaps.length + 0.5);
     const colour = data.controllers[controllerIndex(run.controller)].colour;
     const X = { title: "Packet of the stream", unit: "", name: "packet" };
-    new Plot.Figure(host, index, {
+    new Chart.Figure(host, index, {
       x: X, y: { title: "Gap", unit: "s", zero: false }, height: 220,
       panels: [{ colour, marks, series: lines.map((l) => ({ xs, ...l })) }],
     });
-    new Plot.Figure(place("stream-delay"), index, {
-      x: X, y: { title: "Delay", unit: "s" }, height: 120,
+    new Chart.Figure(place("stream-delay"), index, {
+      x: X, y: { above: true, title: "Delay", unit: "s" }, height: 120,
       panels: [{ colour, marks: marks.map((m) => ({ ...m, label: "" })), series: [{ name: "delay above smallest", xs, ys: column(4), kinds: ["line", "dots"] }] }],
     });
     const error = stream.available_bps > 0 && stream.estimate_bps > 0 ? stream.estimate_bps / stream.available_bps - 1 : NaN;
     element("stream-words").textContent = `${gaps.length} gaps at ${rate(stream.rate_bps)} on average, replication ${run.replication + 1}. `
       + (stream.estimate_bps > 0 ? `Estimate ${rate(stream.estimate_bps)}` : "No estimate: the estimator abstained")
       + (stream.available_bps > 0 ? `; really available ${rate(stream.available_bps)}` : "")
-      + (Number.isFinite(error) ? ` (${error < 0 ? "−" : "+"}${Scale.digits(Math.abs(error) * 100, 2)} %).` : ".");
+      + (Number.isFinite(error) ? ` (${error < 0 ? "−" : "+"}${Format.digits(Math.abs(error) * 100, 2)} %).` : ".");
   }
 
-  function select(id, options, key) {
-    const box = element(id);
-    if (!box) return;
-    box.replaceChildren(...options.map(([value, words]) => new Option(words, value)));
-    box.addEventListener("change", () => { chosen[key] = Number(box.value); drawChosen(); });
+  // A choice that stands above several pictures has one value.
+  function select(name, options, key) {
+    const boxes = [...document.querySelectorAll(`select.${name}`)];
+    for (const box of boxes) {
+      box.replaceChildren(...options.map(([value, words]) => new Option(words, value)));
+      box.value = chosen[key];
+      box.addEventListener("change", () => {
+        chosen[key] = Number(box.value);
+        boxes.forEach((other) => { other.value = box.value; });
+        drawChosen();
+      });
+    }
   }
 
   function drawChosen() {
@@ -249,25 +265,28 @@ const Page = (() => {
     const looks = data.controllers.map((c) => look(c.name));
     // Controllers that meet in a mix have looks of their own, after those.
     const met = Object.entries(data.flow_colours).filter(([name]) => controllerIndex(name) < 0)
-      .map(([name, colour], i) => ({ name, colour, ...Shapes.look(looks.length + i) }));
+      .map(([name, colour], i) => ({ name, colour, ...Marks.look(looks.length + i) }));
     Overview.sweep(place("by-way"), data.by_way, looks);
     Overview.sweep(place("at-links"), data.at_links, looks);
     Overview.tradeoff(place("tradeoff"), data.tradeoff, looks);
+    Overview.flows(place("flow-tradeoff"), data.by_flow, data.palette);
     Overview.completions(place("completions"), data.completed, looks);
     Overview.sweep(place("sizes"), data.sizes, looks);
     Overview.sweep(place("sweep"), data.sweep, looks, met);
+    Multiples.draw(place("multiples"), data.multiples, looks);
     const kept = new Set(data.runs.map((run) => run.point));
-    select("point", data.points.map((name, i) => [i, name || "nothing swept"]).filter(([i]) => kept.has(i)), "point");
     const replications = [...new Set(data.runs.map((r) => r.replication))].sort((a, b) => a - b);
     const seed = (r) => data.runs.find((run) => run.replication === r).seed;
-    select("replication", replications.map((r) => [r, `${r + 1} (seed ${seed(r)})`]), "replication");
-    chosen.point = Math.min(...kept);
+    // The middle one: the ends of a sweep are its extremes.
+    chosen.point = [...kept][Math.floor(kept.size / 2)] ?? 0;
     chosen.replication = replications[0] ?? 0;
+    select("point", data.points.map((name, i) => [i, name || "nothing swept"]).filter(([i]) => kept.has(i)), "point");
+    select("replication", replications.map((r) => [r, `${r + 1} (seed ${seed(r)})`]), "replication");
     element("stream")?.addEventListener("change", drawStream);
     element("axes")?.addEventListener("change", (e) => { chosen.axes = e.target.value; drawTime(); });
-    const reset = element("reset");
-    time.onchange = (zoomed) => { if (reset) reset.hidden = !zoomed; };
-    reset?.addEventListener("click", () => time.reset());
+    const resets = [...document.querySelectorAll(".reset")];
+    time.onchange = (zoomed) => resets.forEach((reset) => { reset.hidden = !zoomed; });
+    resets.forEach((reset) => reset.addEventListener("click", () => time.reset()));
     drawChosen();
   }
 

@@ -5,9 +5,9 @@ const PaperPage = (() => {
   // Published points are ink, computed lines are plain, simulated points carry markers and their intervals.
   function look(line, i) {
     if (line.origin === "published") return { kinds: ["dots"], shape: 3, colour: "var(--ink)", dash: "" };
-    const { dash, marker } = Shapes.look(i);
-    if (line.dense || line.origin === "computed") return { kinds: ["mean"], dash };
-    return { kinds: ["mean", "bars"], dash, marker };
+    const { dash, marker } = Marks.look(i);
+    if (line.dense || line.origin === "computed") return { kinds: ["line"], dash };
+    return { kinds: ["line", "bars"], dash, marker };
   }
 
   function series(line, i, picture) {
@@ -23,12 +23,12 @@ const PaperPage = (() => {
   function draw(host, picture) {
     const lines = picture.lines.map((line, i) => series(line, i, picture)).filter((line) => line.xs.length);
     const xs = lines.flatMap((line) => line.xs);
-    const view = new Plot.View();
+    const view = new View();
     const lo = picture.x.from ?? xs.reduce((a, b) => Math.min(a, b), Infinity);
     const hi = picture.x.to ?? xs.reduce((a, b) => Math.max(a, b), -Infinity);
     if (xs.length === 0) return;
     view.setFull(lo, hi);
-    new Plot.Figure(host, view, {
+    new Chart.Figure(host, view, {
       x: { title: picture.x.label, unit: picture.x.unit, log: picture.x.log, name: picture.x.label },
       y: { title: picture.y.label, unit: picture.y.unit, log: picture.y.log, zero: picture.y.from === null || picture.y.from === 0, top: picture.y.to ?? undefined },
       height: 300, panels: [{ series: lines }],

@@ -21,17 +21,17 @@ const Queues = (() => {
     return out;
   }
 
-  function panel(run, tops, names) {
+  function panel(run, tops, names, alone) {
     const all = run.queues.flatMap((queue) => cells(queue, names.length - 1 - names.indexOf(queue.name), tops));
     const shades = tops.map((top, shade) => ({
-      name: `to ${Scale.short(top, "s")}`, save: false, kinds: ["cells"], xs: [], ys: [],
+      name: `to ${Format.short(top, "s")}`, save: false, kinds: ["cells"], xs: [], ys: [],
       cells: all.filter((cell) => cell.shade === shade),
       colour: `color-mix(in oklab, var(--heat) ${Math.round(100 * (shade + 1) / SHADES)}%, var(--paper))`,
     }));
     const saved = run.queues.map(({ name, curve }) => ({
       save: name, kinds: [], xs: curve.v.map((_, i) => curve.t0 + i * curve.dt), ys: curve.v.map((_, i) => value(curve, i)),
     }));
-    return { title: run.controller, series: [...shades, ...saved] };
+    return { title: alone ? "" : run.controller, series: [...shades, ...saved] };
   }
 
   function draw(host, view, x, runs) {
@@ -42,15 +42,15 @@ const Queues = (() => {
     // A link is known by its name: another run may have others.
     const names = [...new Set(some.flatMap((run) => run.queues.map((queue) => queue.name)))];
     const longest = Math.max(...names.map((name) => name.length)) * LETTER + 12;
-    const left = Math.max(Plot.LEFT, Math.min(longest, host.clientWidth < 600 ? NARROW : WIDEST));
+    const left = Math.max(Chart.LEFT, Math.min(longest, host.clientWidth < 600 ? NARROW : WIDEST));
     const fitting = Math.floor((left - 12) / LETTER);
-    new Plot.Figure(host, view, {
+    new Chart.Figure(host, view, {
       x, left, height: Math.max(LEAST, ROW * names.length), silent: true,
       y: {
         title: "Queueing delay", unit: "s", range: [0, names.length],
         names: names.map((name) => (name.length > fitting ? name.slice(0, fitting - 1) + "…" : name)),
       },
-      panels: some.map((run) => panel(run, bounds(largest || 1), names)),
+      panels: some.map((run) => panel(run, bounds(largest || 1), names, some.length === 1)),
     });
   }
 

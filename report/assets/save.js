@@ -2,8 +2,8 @@
 const Save = (() => {
   const NS = "http://www.w3.org/2000/svg";
   // What a shape looks like, when the style sheet is no longer beside it.
-  const LOOK = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "paint-order", "opacity", "font-size",
-    "font-weight", "text-anchor", "dominant-baseline", "display"];
+  const LOOK = ["fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "stroke-linejoin", "paint-order", "opacity", "font-size",
+    "font-weight", "font-variant", "text-anchor", "dominant-baseline", "display"];
   const FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif";
   const MARGIN = 12;
 
@@ -11,14 +11,16 @@ const Save = (() => {
 
   // A copy of a drawing whose elements carry their own looks.
   function copied(drawing, box) {
-    const copy = drawing.cloneNode(true);
-    const here = [drawing, ...drawing.querySelectorAll("*")], there = [copy, ...copy.querySelectorAll("*")];
+    const copy = drawing.cloneNode(true), parts = (root) => [root, ...root.querySelectorAll("*")];
+    const here = parts(drawing), there = parts(copy);
     here.forEach((element, i) => {
       const look = getComputedStyle(element);
       there[i].setAttribute("style", LOOK.map((name) => `${name}:${plain(look.getPropertyValue(name))}`).join(";"));
     });
+    there.filter((element) => element.matches(".hair, .brush")).forEach((element) => element.remove());
+    there.forEach((element) => ["fill", "stroke", "class"].forEach((name) => element.removeAttribute(name)));
     for (const [name, value] of Object.entries(box)) copy.setAttribute(name, value);
-    copy.querySelectorAll(".hair, .brush").forEach((element) => element.remove());
+    copy.querySelectorAll("style").forEach((element) => element.remove());
     return new XMLSerializer().serializeToString(copy);
   }
 
@@ -97,10 +99,10 @@ const Save = (() => {
   const number = (value) => (value === undefined || value === null || Number.isNaN(value) ? "" : String(value));
   const titled = ({ title, unit }) => (unit && unit !== "ratio" ? `${title} (${unit})` : title);
 
-  // One row for each point of each series, in plain units; of a table, one for each cell; of many small panels, one for each point; of a network, one for each link.
+  // One row for each point of each series, in plain units; of a table, one for each cell; of a network, one for each link.
   function csv(host) {
     const lines = [["quantity", "panel", "series", "x", "value", "low", "high"]];
-    const figures = Plot.View.all.flatMap((view) => view.figures).filter((figure) => host.contains(figure.host));
+    const figures = View.all.flatMap((view) => view.figures).filter((figure) => host.contains(figure.host));
     for (const { spec } of figures) {
       lines[0][3] = titled(spec.x);
       for (const panel of spec.panels) {
@@ -115,17 +117,11 @@ const Save = (() => {
     host.querySelectorAll("[data-value]").forEach((cell) => {
       lines.push([host.querySelector("h3").textContent, "", cell.dataset.row, cell.dataset.column, cell.dataset.value, "", ""]);
     });
-    host.querySelectorAll("polyline[data-values]").forEach((line) => {
-      const { quantity, x } = line.closest("svg").dataset, names = x.split(";");
-      line.dataset.values.split(",").forEach((value, i) => {
-        if (value) lines.push([quantity, line.dataset.panel, line.dataset.series, names[i], value, "", ""]);
-      });
-    });
     return lines.map((line) => line.map(field).join(",") + "\n").join("");
   }
 
   function hand(name, blob) {
-    const link = Plot.html("a", { href: URL.createObjectURL(blob), download: name });
+    const link = Chart.html("a", { href: URL.createObjectURL(blob), download: name });
     link.click();
     setTimeout(() => URL.revokeObjectURL(link.href), 1000);
   }
@@ -139,9 +135,9 @@ const Save = (() => {
   function buttons(host) {
     const title = host.querySelector("h3")?.textContent ?? "picture";
     const stem = `${document.querySelector("h1")?.textContent ?? ""} ${title}`.toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
-    const row = Plot.html("span", { class: "save" });
+    const row = Chart.html("span", { class: "save" });
     for (const [kind, make] of Object.entries(KINDS)) {
-      const button = Plot.html("button", { type: "button", "aria-label": `Save \u201c${title}\u201d as ${kind}` }, row, kind);
+      const button = Chart.html("button", { type: "button", "aria-label": `Save \u201c${title}\u201d as ${kind}` }, row, kind);
       button.addEventListener("click", async () => hand(`${stem}.${kind.toLowerCase()}`, await make(host)));
     }
     host.querySelector("figcaption")?.prepend(row);

@@ -19,7 +19,8 @@ fn main() -> Done {
         None => {
             let named =
                 |folder: &String| experiment::results::read(Path::new(folder)).map(|results| (folder.clone(), results));
-            report::overlaid_page(&wanted.iter().map(named).collect::<Result<Vec<_>, _>>()?)
+            let all = wanted.iter().map(named).collect::<Result<Vec<_>, _>>()?;
+            if let [(_, alone)] = all.as_slice() { report::page(alone) } else { report::overlaid_page(&all) }
         }
     };
     Ok(std::fs::write(file, page)?)

@@ -131,6 +131,7 @@ pub fn by_size(results: &Results, groups: &[Group]) -> Option<Sweep> {
             .collect(),
     };
     (!names.is_empty()).then(|| Sweep {
+        others: Vec::new(),
         key: "Size".to_string(),
         unit: String::new(),
         names,

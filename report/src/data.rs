@@ -6,29 +6,30 @@
 use crate::arrivals::{Completed, by_size, completed};
 use crate::contrast::visible;
 use crate::curves::{Curve, ccdf, cdf, short, thin};
-use crate::groups::{controllers, flow_colour, point_name, points};
+use crate::flows::{self, ByFlow, Event, by_flow, events, palette};
+use crate::groups::{controllers, flow_colour, ordered_name, points};
 use crate::links::{Queue, queues};
-use crate::marks::converged;
 use crate::multiples::Multiples;
-use crate::network::{Network, crosses, measured, names};
+use crate::network::{Network, crosses, measured};
 use crate::packets::{PacketData, Room};
 use crate::resolved::Resolved;
 use crate::sweep::{Sweep, at_links, by_way, sweep};
 use crate::tradeoff::{Tradeoff, tradeoff};
-use experiment::results::{Results, Run, Series, StreamRecord, TrafficResult, groups};
+use experiment::results::{FlowResult, Results, Run, Series, StreamRecord, TrafficResult, groups};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Values of all curves together: about 2 MB of text.
-const MOST_VALUES: usize = 360_000;
+/// Values of all curves together: about 0.5 MB of text; of the curves of a sweep, of which one point is drawn at a time, 2 MB.
+const MOST_VALUES: usize = 80_000;
+const MOST_VALUES_OF_A_SWEEP: usize = 360_000;
 /// Values of one curve: more than a wide screen has pixels.
 const MOST_POINTS: usize = 2000;
 /// A curve with fewer points shows little, so runs are left out instead.
 const FEWEST_POINTS: usize = 300;
 /// Most flows of a run that are drawn one by one; the total includes all flows.
-const MOST_FLOWS: u32 = 12;
-/// Gaps of all probe streams together: about 0.6 MB of text.
-const MOST_GAPS: usize = 16_000;
+const MOST_FLOWS: usize = flows::COLOURS;
+/// Gaps of all probe streams together: about 0.2 MB of text.
+const MOST_GAPS: usize = 5000;
 
 /// Everything that the script draws.
 #[derive(Debug, Serialize)]
@@ -41,14 +42,20 @@ pub struct Data<'a> {
     measured: Option<&'a str>,
     /// Whether there is traffic beside the flows.
     traffic: bool,
-    /// Colours of the flows of mixes, by their controller.
+    /// Colours of the flows of a run, in order.
+    palette: Vec<String>,
+    /// Colours of the controllers that meet in mixes.
     flow_colours: BTreeMap<&'a str, String>,
     /// The runs whose curves have room.
     runs: Vec<RunData<'a>>,
     /// How many runs have none.
     left_out: usize,
     pub tradeoff: Option<Tradeoff>,
+    /// Throughput against delay of each flow, where nothing is compared.
+    pub by_flow: Option<ByFlow>,
     pub sweep: Option<Sweep>,
+    /// All points of a large sweep, in place of both.
+    pub multiples: Option<Multiples>,
     /// What a flow got on each way.
     pub by_way: Option<Sweep>,
     /// The queueing delay at each link.
@@ -70,17 +77,17 @@ struct RunData<'a> {
     point: usize,
     replication: u32,
     seed: String,
-    flows: Vec<&'a str>,
-    /// What pictures call these flows.
+    /// What pictures call its first flows, and what each of these got over its own life.
     names: Vec<String>,
+    throughput_bps: Vec<Option<f64>>,
+    /// When each of these starts, and when it is done, if it is: in seconds since the run's start.
+    lives: Vec<(f64, Option<f64>)>,
     flow_count: usize,
     /// Those that do not cross the measured link: the total has no part of them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     elsewhere: Vec<usize>,
-    /// Whether the controllers of its flows differ.
-    mixed: bool,
-    /// When the flows had converged, in seconds since the run's start.
-    converged_s: Vec<f64>,
+    /// When flows join and leave.
+    events: Vec<Event>,
     curves: Vec<Curve>,
     ccdf: Vec<(f64, f64)>,
     /// How long files took, of each source that counts them.
@@ -114,20 +121,28 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
     let mut gaps_left = MOST_GAPS;
     let mut room = Room::of(&results.runs);
     let groups = groups(&results.runs);
-    let large = Multiples::of(results, &groups).is_some();
+    let multiples = Multiples::of(results, &groups);
+    let large = multiples.is_some();
     let network = Network::of(&results.manifest.scenario);
     let left_out = kept.iter().filter(|kept| !**kept).count();
+    let labels = flows::labels(&results.manifest.scenario);
+    let names = |run: &Run| flows::names(run, &network, &labels, MOST_FLOWS);
     let runs = results.runs.iter().zip(kept).filter(|(_, kept)| *kept).map(|(run, _)| RunData {
         controller: &run.controller,
         point: point_of(run),
         replication: run.replication,
         seed: run.seed.to_string(),
-        flows: run.flows.iter().map(|f| f.controller.as_str()).take(MOST_FLOWS as usize).collect(),
-        names: names(run, &network, MOST_FLOWS as usize),
+        names: names(run),
+        throughput_bps: run
+            .flows
+            .iter()
+            .take(MOST_FLOWS)
+            .map(|flow| flow.throughput_bps.filter(|v| v.is_finite()))
+            .collect(),
+        lives: run.flows.iter().take(MOST_FLOWS).map(life).collect(),
         flow_count: run.flows.len(),
         elsewhere: (0..run.flows.len()).filter(|flow| !crosses(run, *flow)).collect(),
-        mixed: run.flows.iter().any(|f| f.controller != run.flows[0].controller),
-        converged_s: converged(run),
+        events: events(run, &names(run)),
         curves: curves(run, per_curve),
         ccdf: ccdf(&run.queue_delay),
         files: files(run).map(|source| cdf(&source.file_duration)).collect(),
@@ -147,13 +162,20 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
         runs: runs.collect(),
         left_out,
         tradeoff: if large { None } else { tradeoff(results, &groups) },
+        by_flow: by_flow(&groups, &results.runs.first().map(names).unwrap_or_default()),
+        palette: palette(),
         sweep: if large { None } else { sweep(results) },
         by_way: by_way(results, &network),
         at_links: at_links(results),
         completed: completed(results, &groups),
         sizes: by_size(results, &groups),
-        points: points.into_iter().map(point_name).collect(),
+        multiples,
+        points: points.into_iter().map(|point| ordered_name(results, point)).collect(),
     }
+}
+
+fn life(flow: &FlowResult) -> (f64, Option<f64>) {
+    (short(flow.start_s), flow.completion_s.filter(|end| end.is_finite()).map(short))
 }
 
 /// The sources of a run that count how long files took.
@@ -179,12 +201,13 @@ fn allot(results: &Results) -> (usize, Vec<bool>) {
     let weight = |run: &Run| 1 + drawn(run).map(values).sum::<usize>();
     let longest = results.runs.iter().flat_map(|r| &r.series).map(|s| s.values.len()).max().unwrap_or(0).max(1);
     let all: usize = results.runs.iter().map(weight).sum();
-    let fair = MOST_VALUES / all.max(1);
+    let most = if results.runs.iter().any(|run| !run.params.is_empty()) { MOST_VALUES_OF_A_SWEEP } else { MOST_VALUES };
+    let fair = most / all.max(1);
     let per_curve = fair.clamp(FEWEST_POINTS, MOST_POINTS);
     let mut order: Vec<usize> = (0..results.runs.len()).collect();
     order.sort_by_key(|&i| results.runs[i].replication);
     let mut kept = vec![false; order.len()];
-    let mut left = MOST_VALUES + FEWEST_POINTS;
+    let mut left = most + FEWEST_POINTS;
     for i in order {
         let cost = weight(&results.runs[i]) * per_curve.min(longest);
         if cost <= left {
@@ -199,7 +222,7 @@ fn allot(results: &Results) -> (usize, Vec<bool>) {
 
 /// Returns the series that are drawn unchanged.
 fn drawn(run: &Run) -> impl Iterator<Item = &Series> {
-    run.series.iter().filter(|s| s.flow.is_none_or(|f| f < MOST_FLOWS))
+    run.series.iter().filter(|s| s.flow.is_none_or(|f| (f as usize) < MOST_FLOWS))
 }
 
 fn curves(run: &Run, per_curve: usize) -> Vec<Curve> {

@@ -1,6 +1,7 @@
 //! The page of an evaluation: each question with its numbers, under the headings of RFC 9743.
 
 use crate::contrast::visible;
+use crate::folds::Folds;
 use crate::grid::{self, defined, figure};
 use crate::html::{colour, escape};
 use crate::places;
@@ -59,16 +60,19 @@ struct Answered<'a> {
 }
 
 pub fn page(evaluation: &Evaluation) -> String {
-    let mut body = String::new();
-    header(&mut body, evaluation);
-    grid::grid(&mut body, evaluation, anchor);
-    about(&mut body, evaluation);
+    let mut folds = Folds::default();
     let mut first = 0;
     for (number, part) in evaluation.sections.iter().enumerate() {
-        section(&mut body, number, part, first, evaluation);
+        section(&mut folds, number, part, first, evaluation);
         first += part.questions.len();
     }
-    figures(&mut body, evaluation);
+    figures(&mut folds, evaluation);
+    let mut body = String::new();
+    header(&mut body, evaluation);
+    body.push_str(&folds.contents());
+    grid::grid(&mut body, evaluation, anchor);
+    about(&mut body, evaluation);
+    body.push_str(&folds.html);
     shell(&format!("{} evaluated \u{00b7} packetscale", evaluation.controller), &body, &data(evaluation), SCRIPT)
 }
 
@@ -138,14 +142,10 @@ fn about(out: &mut String, evaluation: &Evaluation) {
          headings{beside}. {} simulated runs.{short}</p>\n\
          <p class=\"note\">The RFC asks, and sets no bounds: numbers stand beside those of what is deployed. What is called \
          better is a convention of this page; some figures are not judged. \u{00b1} is half of a 95 % confidence interval, where \
-         there are replications. packetscale {}{commit}.</p>\n<ul class=\"contents\">\n",
+         there are replications. packetscale {}{commit}.</p>\n</section>\n",
         evaluation.runs,
         escape(&evaluation.version),
     );
-    for (number, section) in evaluation.sections.iter().enumerate() {
-        _ = writeln!(out, "<li><a href=\"#section-{number}\">{}</a></li>", escape(&section.heading));
-    }
-    out.push_str("</ul>\n</section>\n");
 }
 
 fn swatch(evaluation: &Evaluation, contender: usize) -> String {
@@ -154,15 +154,20 @@ fn swatch(evaluation: &Evaluation, contender: usize) -> String {
 }
 
 /// Writes a section, whose questions are numbered from `first`.
-fn section(out: &mut String, number: usize, section: &Section, first: usize, evaluation: &Evaluation) {
-    _ = writeln!(out, "<section id=\"section-{number}\">\n<h2>{}</h2>", escape(&section.heading));
+fn section(folds: &mut Folds, number: usize, section: &Section, first: usize, evaluation: &Evaluation) {
+    let mut out = String::new();
     if let Some(why) = &section.left_out {
         _ = writeln!(out, "<p class=\"note\">{}</p>", escape(why));
     }
     for (number, question) in section.questions.iter().enumerate() {
-        ask(out, first + number, question, evaluation);
+        ask(&mut out, first + number, question, evaluation);
     }
-    out.push_str("</section>\n");
+    let questions = match section.questions.len() {
+        0 => String::new(),
+        1 => "1 question".to_string(),
+        many => format!("{many} questions"),
+    };
+    folds.add(&format!("section-{number}"), &escape(&section.heading), &questions, &out);
 }
 
 fn ask(out: &mut String, number: usize, question: &Question, evaluation: &Evaluation) {
@@ -226,12 +231,12 @@ fn scale_of(question: &Question, column: usize) -> Scale {
 }
 
 /// Writes the definition of each figure, once.
-fn figures(out: &mut String, evaluation: &Evaluation) {
+fn figures(folds: &mut Folds, evaluation: &Evaluation) {
     let asked = |figure: &&Definition| {
         let questions = evaluation.sections.iter().flat_map(|section| &section.questions);
         questions.flat_map(|question| &question.figures).any(|name| name == figure.name)
     };
-    out.push_str("<section>\n<h2>How each figure is defined</h2>\n<dl class=\"definitions\">");
+    let mut out = String::from("<dl class=\"definitions\">");
     for figure in defined().filter(asked) {
         _ = write!(
             out,
@@ -241,7 +246,8 @@ fn figures(out: &mut String, evaluation: &Evaluation) {
             escape(figure.meaning)
         );
     }
-    out.push_str("</dl>\n</section>\n");
+    out.push_str("</dl>\n");
+    folds.add("definitions", "How each figure is defined", "", &out);
 }
 
 #[cfg(test)]
@@ -296,7 +302,7 @@ mod tests {
     #[test]
     fn a_hostile_name_opens_no_element() {
         let page = page(&evaluation("</script><script><b onclick=\"x\">"));
-        assert_eq!((page.matches("<script").count(), page.matches("</script").count()), (2, 2));
+        assert_eq!((page.matches("<script").count(), page.matches("</script").count()), (3, 3));
         assert!(!page.contains("<b onclick"));
     }
 }

@@ -61,6 +61,19 @@ pub fn points(results: &Results) -> Vec<&BTreeMap<String, String>> {
     results.runs.iter().map(|run| &run.params).filter(|params| known.insert(*params)).collect()
 }
 
+/// Returns the keys and values of a sweep point in the order in which the scenario sweeps them.
+pub fn in_order<'p>(results: &Results, params: &'p BTreeMap<String, String>) -> Vec<(&'p str, &'p str)> {
+    let swept = results.manifest.scenario.split("[sweep]").nth(1).unwrap_or_default();
+    let mut all: Vec<(&str, &str)> = params.iter().map(|(key, value)| (key.as_str(), value.as_str())).collect();
+    all.sort_by_key(|(key, _)| swept.find(key).unwrap_or(usize::MAX));
+    all
+}
+
+/// Returns a sweep point in words, its keys in the scenario's order.
+pub fn ordered_name(results: &Results, params: &BTreeMap<String, String>) -> String {
+    in_order(results, params).iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
+}
+
 /// Returns a sweep point in words.
 pub fn point_name(params: &BTreeMap<String, String>) -> String {
     params.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")

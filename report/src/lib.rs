@@ -2,7 +2,7 @@
 //! network.
 //!
 //! Words and tables are written here, so that the page is readable without a script. Curves are thinned here
-//! ([`curves`]) and drawn by `assets/plot.js`. [`definitions`] defines each figure once.
+//! ([`curves`]) and drawn by Observable Plot (`assets/vendor`), through `assets/chart.js`. [`definitions`] defines each figure once.
 
 mod arrivals;
 mod completions;
@@ -12,12 +12,13 @@ mod data;
 mod document;
 mod evaluation;
 mod findings;
+mod flows;
+mod folds;
 mod grid;
 mod groups;
 mod heat;
 mod html;
 mod links;
-mod marks;
 mod matrix;
 mod multiples;
 mod network;

@@ -1,6 +1,7 @@
 //! The page of a matrix: for each path, heat maps of shares, of what a third loses, and of the queue.
 
 use crate::contrast::visible;
+use crate::folds::Folds;
 use crate::heat::{FEW, Heat, Shade, short};
 use crate::html::{colour, escape};
 use crate::shell::{NO_PICTURES, shell};
@@ -46,11 +47,17 @@ const MAPS: [Map; 3] = [
 ];
 
 pub fn page(matrix: &Matrix) -> String {
+    let mut folds = Folds::default();
+    for (number, setting) in matrix.settings.iter().enumerate() {
+        folds.add(&format!("setting-{number}"), &escape(&setting.title), "3 maps", &section(matrix, setting));
+        if number == 0 {
+            folds.open_last();
+        }
+    }
     let mut body = String::new();
     header(&mut body, matrix);
-    for setting in &matrix.settings {
-        section(&mut body, matrix, setting);
-    }
+    body.push_str(&folds.contents());
+    body.push_str(&folds.html);
     shell("All pairs of controllers \u{00b7} packetscale", &body, &(), NO_PICTURES)
 }
 
@@ -110,19 +117,20 @@ fn mean_share(matrix: &Matrix, setting: &Setting, one: usize) -> Option<f64> {
     (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
 }
 
-fn section(out: &mut String, matrix: &Matrix, setting: &Setting) {
-    _ = writeln!(out, "<section>\n<h2>{}</h2>", escape(&setting.title));
+fn section(matrix: &Matrix, setting: &Setting) -> String {
+    let mut out = String::new();
     let size = if matrix.controllers.len() > FEW { " many" } else { "" };
     _ = writeln!(out, "<div class=\"maps{size}\">");
     for map in &MAPS {
-        draw(out, matrix, setting, map);
+        draw(&mut out, matrix, setting, map);
     }
     out.push_str("</div>\n");
     _ = writeln!(
         out,
-        "<details><summary>The scenario of the first pair</summary><pre tabindex=\"0\">{}</pre></details>\n</section>",
+        "<details><summary>The scenario of the first pair</summary><pre tabindex=\"0\">{}</pre></details>",
         escape(&setting.scenario)
     );
+    out
 }
 
 fn draw(out: &mut String, matrix: &Matrix, setting: &Setting, map: &Map) {

@@ -133,22 +133,6 @@ pub fn measured(results: &Results) -> Option<&str> {
     (several && !first.is_empty() && results.runs.iter().all(|run| run.measured == first)).then_some(first)
 }
 
-/// What the flows of a run are called: by controller and ends where the network is known, with their number where that
-/// does not tell them apart.
-pub fn names(run: &Run, network: &Network, most: usize) -> Vec<String> {
-    let mixed = run.flows.iter().any(|flow| flow.controller != run.flows[0].controller);
-    let named =
-        |flow: &experiment::results::FlowResult| Some(format!("{} {}", flow.controller, network.ends(&flow.route)?));
-    let all: Vec<Option<String>> = run.flows.iter().take(most).map(named).collect();
-    let one = |(number, name): (usize, &Option<String>)| match name {
-        Some(name) if all.iter().flatten().filter(|other| *other == name).count() == 1 => name.clone(),
-        Some(name) => format!("flow {number}, {name}"),
-        None if mixed => format!("flow {number} ({})", run.flows[number].controller),
-        None => format!("flow {number}"),
-    };
-    all.iter().enumerate().map(one).collect()
-}
-
 /// Returns the picture; nothing where there is one way.
 pub fn picture(results: &Results) -> String {
     let network = Network::of(&results.manifest.scenario);
@@ -311,14 +295,9 @@ mod tests {
     }
 
     #[test]
-    fn flows_are_called_by_their_ends_and_by_number_only_where_these_are_the_same() {
-        let lot = Network::of(LOT);
-        let flows = vec![flow("A-B, far"), flow("far"), flow("far")];
-        let run = Run { flows, measured: "A-B".to_string(), ..Run::default() };
-        let found = names(&run, &lot, 12);
-        assert_eq!(found, ["cubic A \u{2192} C", "flow 1, cubic B \u{2192} C", "flow 2, cubic B \u{2192} C"]);
+    fn flows_of_another_link_do_not_cross_the_measured_one() {
+        let run = Run { flows: vec![flow("A-B, far"), flow("far")], measured: "A-B".to_string(), ..Run::default() };
         assert_eq!([0, 1].map(|flow| crosses(&run, flow)), [true, false]);
-        assert_eq!(names(&run, &Network::default(), 2), ["flow 0", "flow 1"]);
     }
 
     #[test]

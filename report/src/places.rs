@@ -23,13 +23,12 @@ const PLACES: [Place; 12] = [
         title: "Throughput",
         caption: |traffic| match traffic {
             true => {
-                "What each flow got, over what the traffic left. Shaded: available capacity. Thin grey line: the traffic \
-                 itself. Dashed: capacity of the bottleneck. Dotted upright: the flows first had 95 % of \
-                 what was available, after a start."
+                "What each flow got, over what the traffic left. Shaded: available capacity. Thin grey lines: the traffic \
+                 itself, and all flows together. Dashed: capacity of the bottleneck. Upright lines: a flow starts or ends."
             }
             false => {
-                "What each flow got. Shaded and dashed: capacity of the bottleneck. Dotted \
-                 upright: the flows first had 95 % of the capacity, after a start."
+                "What each flow got, with its mean from the warm-up or its start until its end. Dashed: capacity of the \
+                 bottleneck. Upright lines: a flow starts or ends."
             }
         },
         metrics: &["throughput", "available", "traffic"],
@@ -73,10 +72,7 @@ const PLACES: [Place; 12] = [
     Place {
         name: "ccdf",
         title: "Distribution of the queueing delay",
-        caption: |_| {
-            "Share of packets that waited longer than the time on the axis, after warm-up. Both axes logarithmic: lower and \
-             further left is better."
-        },
+        caption: |_| "Share of packets that waited longer than the time on the axis, after warm-up: lower and further left is better.",
         metrics: &[],
     },
     Place {

@@ -4,11 +4,15 @@ use crate::html::{escape, script_data};
 use serde::Serialize;
 
 const STYLE: &str = include_str!("../assets/page.css");
-/// The scripts that every page begins with: numbers, markers, plots, what saves them, and what every page does.
-const PLOTS: [&str; 5] = [
-    include_str!("../assets/scale.js"),
-    include_str!("../assets/shapes.js"),
-    include_str!("../assets/plot.js"),
+/// Observable Plot and what it needs of D3, made by `assets/vendor/make.mjs`.
+const LIBRARY: &str = include_str!("../assets/vendor/plot.min.js");
+/// The scripts that every page begins with: numbers, what is looked at, marks, pictures, what saves them, and what every page
+/// does.
+const COMMON: [&str; 6] = [
+    include_str!("../assets/format.js"),
+    include_str!("../assets/view.js"),
+    include_str!("../assets/marks.js"),
+    include_str!("../assets/chart.js"),
     include_str!("../assets/save.js"),
     include_str!("../assets/frame.js"),
 ];
@@ -17,6 +21,8 @@ pub const NO_PICTURES: &str = "Frame.start();\n";
 
 /// Returns the document: `title` in the tab, `body` as HTML, `data` for `script`.
 pub fn shell(title: &str, body: &str, data: &impl Serialize, script: &str) -> String {
+    // A page of tables needs no library.
+    let library = if script == NO_PICTURES { String::new() } else { format!("<script>\n{LIBRARY}</script>\n") };
     let json = serde_json::to_string(data).unwrap_or_else(|_| "{}".to_string());
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
@@ -25,9 +31,36 @@ pub fn shell(title: &str, body: &str, data: &impl Serialize, script: &str) -> St
          <meta name=\"generator\" content=\"packetscale\">\n\
          <link rel=\"icon\" href=\"data:,\">\n\
          <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
-         <script type=\"application/json\" id=\"data\">{data}</script>\n<script>\n{plots}{script}</script>\n</body>\n</html>\n",
+         <script type=\"application/json\" id=\"data\">{data}</script>\n{library}<script>\n{common}{script}</script>\n</body>\n</html>\n",
         title = escape(title),
         data = script_data(&json),
-        plots = PLOTS.concat(),
+        common = COMMON.concat(),
     )
+}
+
+/// The page without the names of XML's languages, and without the address in a licence, which nothing requests.
+#[cfg(test)]
+pub fn without_names(page: &str) -> String {
+    let names = ["http://www.w3.org/", "http://www.apache.org/licenses/"];
+    names.iter().fold(page.to_string(), |page, name| page.replace(name, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `npm run check` in that folder makes the library from the lock's packages and compares all bytes; this needs no network.
+    #[test]
+    fn the_library_names_the_versions_that_the_lock_pins() {
+        let lock: serde_json::Value = serde_json::from_str(include_str!("../assets/vendor/package-lock.json")).unwrap();
+        let licences = include_str!("../assets/vendor/LICENSES");
+        let (terms, _) = LIBRARY.strip_prefix("/*!\n").and_then(|rest| rest.split_once("*/")).unwrap();
+        assert_eq!(terms, licences, "the page carries the licences");
+        let named: Vec<(&str, &str)> =
+            licences.lines().filter_map(|line| line.split_once(": Copyright")?.0.rsplit_once(' ')).collect();
+        assert!(named.iter().any(|(name, _)| *name == "@observablehq/plot") && named.len() > 10, "{named:?}");
+        for (name, version) in named {
+            assert_eq!(lock["packages"][format!("node_modules/{name}")]["version"], version, "{name}");
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Draws a sweep as curves: mean and interval of each figure against the values of one key, in small multiples over the
 //! values of the others.
 
-use crate::groups::{SAID_TWICE, arrive, controllers, says_twice};
+use crate::groups::{SAID_TWICE, arrive, controllers, in_order, says_twice};
 use crate::html::escape;
 use crate::links;
 use crate::network::{Network, crosses, measured};
@@ -23,6 +23,9 @@ pub struct Sweep {
     pub ordered: bool,
     /// One chart per figure that the runs have.
     pub charts: Vec<Chart>,
+    /// The keys of which each panel has one choice of values.
+    #[serde(skip)]
+    pub others: Vec<String>,
     /// How many panels of a chart were left out.
     pub left_out: usize,
 }
@@ -72,7 +75,7 @@ const SHOWN_OF_ARRIVALS: [&str; 6] =
 const MOST_PANELS: usize = 12;
 
 /// From this ratio of the largest means on, one axis shows nothing of the smaller panel.
-const APART: f64 = 5.0;
+const APART: f64 = 3.0;
 
 /// Whether the panels need an axis each.
 fn apart(panels: &[Panel]) -> bool {
@@ -105,9 +108,13 @@ impl Sweep {
         let panels = self.charts.first().map_or(0, |chart| chart.panels.len());
         match (panels, self.left_out) {
             (0 | 1, _) => String::new(),
-            (_, 0) => " One panel for each choice of the other keys.".to_string(),
+            (_, 0) => format!(" One panel for each choice of {}.", self.others.join(", ")),
             (some, more) => {
-                format!(" One panel for each of the first {some} of {} choices of the other keys.", some + more)
+                format!(
+                    " One panel for each of the first {some} of {} choices of {}.",
+                    some + more,
+                    self.others.join(", ")
+                )
             }
         }
     }
@@ -119,10 +126,16 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
     let keys = experiment::results::swept(&results.runs);
     let axis = axis(&keys, &groups)?;
     let values = values(&groups, &axis.key);
-    let titles = distinct(groups.iter().map(|group| others(group.params, &axis.key)));
+    let titles = distinct(groups.iter().map(|group| others(results, group.params, &axis.key)));
     let shown = &titles[..titles.len().min(MOST_PANELS)];
     let twice = says_twice(&groups);
-    let had = |name: &str| !(twice && name == SAID_TWICE) && groups.iter().any(|group| group.interval(name).is_some());
+    // Throughputs of links of several rates do not compare.
+    let rates =
+        keys.iter().any(|key| key.key == "path.rate") && groups.iter().any(|group| group.mean("utilisation").is_some());
+    let had = |name: &str| {
+        !(twice && name == SAID_TWICE || rates && name == "throughput_bps")
+            && groups.iter().any(|group| group.interval(name).is_some())
+    };
     let shown_figures = if arrive(results) { SHOWN_OF_ARRIVALS } else { SHOWN };
     let figures = shown_figures.iter().filter_map(|name| SUMMARY.iter().find(|figure| figure.name == *name));
     let charts = figures.filter(|figure| had(figure.name)).map(|figure| Chart {
@@ -138,7 +151,7 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
             .iter()
             .map(|title| {
                 let here: Vec<&Group> =
-                    groups.iter().filter(|group| others(group.params, &axis.key) == *title).collect();
+                    groups.iter().filter(|group| others(results, group.params, &axis.key) == *title).collect();
                 let line = |(controller, _): (&str, String)| Line {
                     controller: controller.to_string(),
                     points: line(&here, controller, figure, &|group| place(axis, &values, group)),
@@ -147,9 +160,13 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
             })
             .collect(),
     });
-    let shares = shares(&groups, shown, axis, &values);
+    let shares = shares(results, &groups, shown, axis, &values);
+    let mut charts: Vec<Chart> = shares.into_iter().chain(charts).collect();
+    charts.iter_mut().for_each(|chart| chart.own = apart(&chart.panels));
+    let keys = in_order(results, groups.first()?.params).into_iter().map(|(key, _)| key.to_string());
     let all = Sweep {
-        charts: shares.into_iter().chain(charts).collect(),
+        charts,
+        others: keys.filter(|key| *key != axis.key).collect(),
         unit: axis.unit().unwrap_or_default().to_string(),
         key: axis.key.clone(),
         left_out: titles.len() - shown.len(),
@@ -160,9 +177,9 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
 }
 
 /// What each controller of the mixes got; `None` where no flows of several controllers meet.
-fn shares(groups: &[Group], titles: &[String], axis: &SweptKey, values: &[String]) -> Option<Chart> {
+fn shares(results: &Results, groups: &[Group], titles: &[String], axis: &SweptKey, values: &[String]) -> Option<Chart> {
     let panel = |title: &String| {
-        let here = || groups.iter().filter(|group| others(group.params, &axis.key) == *title);
+        let here = || groups.iter().filter(|group| others(results, group.params, &axis.key) == *title);
         let all = here().flat_map(|group| group.shares().into_iter().map(move |(name, share)| (group, name, share)));
         let all: Vec<(&Group, &str, Interval)> = all.collect();
         let line = |name: String| {
@@ -259,6 +276,7 @@ fn parts(
     };
     let all = Sweep {
         charts: vec![Chart { label, log: false, own: apart(&panels), unit: unit.symbol(), panels }],
+        others: Vec::new(),
         unit: unit_of_key,
         key,
         left_out: names.len() - shown.len(),
@@ -316,9 +334,13 @@ fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
     seen
 }
 
-fn others(params: &BTreeMap<String, String>, key: &str) -> String {
-    let others = params.iter().filter(|(other, _)| *other != key);
-    others.map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
+/// The values of the other keys; of one that is a bare number the name, too.
+fn others(results: &Results, params: &BTreeMap<String, String>, key: &str) -> String {
+    let named = |(key, value): (&str, &str)| match value.parse::<f64>() {
+        Ok(_) => format!("{} = {value}", key.rsplit('.').next().unwrap_or(key)),
+        Err(_) => value.to_string(),
+    };
+    in_order(results, params).into_iter().filter(|(other, _)| *other != key).map(named).collect::<Vec<_>>().join(", ")
 }
 
 /// The interval, as far as values reach: none is below zero, and a part of a whole is above all of it only where its mean is.
@@ -398,7 +420,7 @@ mod tests {
         let sweep = sweep(&results).unwrap();
         assert_eq!(sweep.key, "path.buffer", "it has more values");
         let titles: Vec<&str> = sweep.charts[0].panels.iter().map(|panel| panel.title.as_str()).collect();
-        assert_eq!(titles, ["path.rate = 10 Gbit/s", "path.rate = 1 Gbit/s"]);
+        assert_eq!(titles, ["10 Gbit/s", "1 Gbit/s"]);
         assert_eq!(sweep.charts[0].panels[1].lines[1].points.len(), 4);
     }
 

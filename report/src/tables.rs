@@ -1,7 +1,8 @@
 //! The tables: one row per controller (and sweep point), mean and 95 % interval over replications.
 
 use crate::contrast::visible;
-use crate::groups::{SAID_TWICE, controllers, point_name, says_twice};
+use crate::flows;
+use crate::groups::{SAID_TWICE, controllers, ordered_name, says_twice};
 use crate::html::escape;
 use crate::network::{Network, measured};
 use experiment::results::figures::{Definition, FLOW, Kind, SHARE, SUMMARY, TRAFFIC, Theme, Unit};
@@ -56,33 +57,69 @@ impl Column {
 
 fn comparison_table(out: &mut String, results: &Results, groups: &[Group], columns: &[Column], caption: &str) {
     let swept = groups.iter().any(|g| !g.params.is_empty());
-    let mut head = String::from("<th scope=\"col\">Controller</th>");
-    if swept {
-        head.push_str("<th scope=\"col\">Sweep point</th>");
-    }
-    for column in columns {
-        let title = escape(column.figure.meaning);
-        _ = write!(head, "<th scope=\"col\" class=\"n\" title=\"{title}\">{}", column.figure.label);
-        if !column.scale.symbol.is_empty() {
-            _ = write!(head, " <span class=\"unit\">({})</span>", column.scale.symbol);
-        }
-        head.push_str("</th>");
-    }
+    let mut head = vec![Head::words("Controller")];
+    head.extend(swept.then(|| Head::words("Sweep point")));
+    head.extend(columns.iter().map(|column| {
+        let unit = match column.scale.symbol {
+            "" => String::new(),
+            symbol => format!(" <span class=\"unit\">({symbol})</span>"),
+        };
+        Head { html: format!("{}{unit}", column.figure.label), title: column.figure.meaning, number: true }
+    }));
     let rows = groups.iter().enumerate().map(|(row, group)| {
-        let mut cells = format!("<th scope=\"row\">{}</th>", swatch(results, group.controller));
-        if swept {
-            _ = write!(cells, "<td class=\"point\">{}</td>", escape(&point_name(group.params)));
-        }
-        for column in columns {
-            let cell = match group.range(column.figure.name) {
-                Some(both) => range_cell(both, column.scale),
-                None => interval_cell(column.cells[row], column.scale),
-            };
-            _ = write!(cells, "<td class=\"n\">{cell}</td>");
-        }
+        let mut cells = vec![swatch(results, group.controller)];
+        cells.extend(swept.then(|| escape(&ordered_name(results, group.params))));
+        cells.extend(columns.iter().map(|column| match group.range(column.figure.name) {
+            Some(both) => range_cell(both, column.scale),
+            None => interval_cell(column.cells[row], column.scale),
+        }));
         cells
     });
-    table(out, caption, &head, &rows.collect::<Vec<_>>());
+    figures(out, caption, &head, rows.collect(), groups.len() == 1);
+}
+
+/// The head of a column: HTML, what the figure means, and whether its cells are numbers.
+struct Head<'a> {
+    html: String,
+    title: &'a str,
+    number: bool,
+}
+
+impl Head<'_> {
+    fn words(html: &str) -> Head<'static> {
+        Head { html: html.to_string(), title: "", number: false }
+    }
+
+    fn cell(&self, scope: &str) -> String {
+        let class = if self.number && scope == "col" { " class=\"n\"" } else { "" };
+        let title = if self.title.is_empty() { String::new() } else { format!(" title=\"{}\"", escape(self.title)) };
+        format!("<th scope=\"{scope}\"{class}{title}>{}</th>", self.html)
+    }
+}
+
+/// So few entries stand side by side, their figures one below the other: a narrow screen shows both.
+const FEW: usize = 4;
+
+/// Writes what is said of each of some entries, whose first cell is the entry's name. An entry that is alone on the page needs
+/// no name.
+fn figures(out: &mut String, caption: &str, head: &[Head], rows: Vec<Vec<String>>, unnamed: bool) {
+    let class = |head: &Head| if head.number { " class=\"n\"" } else { "" };
+    if rows.len() > FEW {
+        let heads: String = head.iter().map(|head| head.cell("col")).collect();
+        let row = |cells: &Vec<String>| {
+            let rest = cells.iter().zip(head).skip(1).map(|(cell, head)| format!("<td{}>{cell}</td>", class(head)));
+            format!("<th scope=\"row\">{}</th>{}", cells[0], rest.collect::<String>())
+        };
+        table(out, caption, &heads, &rows.iter().map(row).collect::<Vec<_>>());
+        return;
+    }
+    let names = rows.iter().map(|cells| format!("<th scope=\"col\" class=\"n\">{}</th>", cells[0])).collect::<String>();
+    let heads = if unnamed { String::new() } else { format!("<th scope=\"col\">{}</th>{names}", head[0].html) };
+    let line = |(number, head): (usize, &Head)| {
+        let cells = rows.iter().map(|cells| format!("<td class=\"n\">{}</td>", cells[number]));
+        format!("{}{}", head.cell("row"), cells.collect::<String>())
+    };
+    table(out, caption, &heads, &head.iter().enumerate().skip(1).map(line).collect::<Vec<_>>());
 }
 
 /// Whether an interval reaches where no value can be: below zero, or a share above one.
@@ -129,9 +166,12 @@ pub fn table(out: &mut String, caption: &str, head: &str, rows: &[String]) {
     }
     _ = write!(
         out,
-        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption>\
-         <thead><tr>{head}</tr></thead><tbody>"
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption>"
     );
+    if !head.is_empty() {
+        _ = write!(out, "<thead><tr>{head}</tr></thead>");
+    }
+    out.push_str("<tbody>");
     for row in rows.iter().take(MOST_ROWS) {
         _ = write!(out, "<tr>{row}</tr>");
     }
@@ -139,46 +179,50 @@ pub fn table(out: &mut String, caption: &str, head: &str, rows: &[String]) {
 }
 
 /// One entry of a list (a flow, a traffic source), followed through the replications of a group: the figures that have a
-/// heading.
+/// heading. `name` is what an entry is called, where it is not by its figures.
 fn per_entry<T: Serialize>(
     out: &mut String,
     results: &Results,
     groups: &[Group],
-    caption: &str,
-    figures: &[Definition],
+    (caption, defined): (&str, &[Definition]),
     entries: fn(&Run) -> &[T],
+    name: &dyn Fn(&Run, usize) -> Option<String>,
 ) {
     let swept = groups.iter().any(|g| !g.params.is_empty());
-    let mut head = String::from("<th scope=\"col\">Run of</th>");
-    let said = |figure: &Definition| {
-        figure.name != ROUTE
-            || groups.iter().flat_map(|g| &g.runs).any(|run| run.flows.iter().any(|flow| !flow.route.is_empty()))
-    };
-    let columns: Vec<&Definition> = figures.iter().filter(|figure| !figure.label.is_empty() && said(figure)).collect();
+    let several = groups.len() > 1;
+    let routed = groups.iter().flat_map(|g| &g.runs).any(|run| run.flows.iter().any(|flow| !flow.route.is_empty()));
+    let said = |figure: &&Definition| !figure.label.is_empty() && (figure.name != ROUTE || routed);
+    let columns: Vec<&Definition> = defined.iter().filter(said).collect();
     let network = Network::of(&results.manifest.scenario);
-    for figure in &columns {
-        let class = if is_text(figure) { "" } else { " class=\"n\"" };
-        _ = write!(head, "<th scope=\"col\"{class} title=\"{}\">{}</th>", escape(figure.meaning), figure.label);
-    }
-    let mut rows = Vec::new();
+    let mut head: Vec<Head> = several.then(|| Head::words("Run of")).into_iter().collect();
+    head.extend(columns.iter().map(|figure| Head {
+        html: figure.label.to_string(),
+        title: figure.meaning,
+        number: !is_text(figure),
+    }));
+    let mut rows: Vec<Vec<String>> = Vec::new();
     for group in groups {
         let most = group.runs.iter().map(|r| entries(r).len()).max().unwrap_or(0);
         for index in 0..most {
             if rows.len() >= MOST_ROWS {
-                rows.push(String::new()); // counted, not shown
+                rows.push(vec![String::new(); head.len()]); // counted, not shown
                 continue;
             }
             let present: Vec<Value> = group.runs.iter().filter_map(|r| entries(r).get(index)).map(object).collect();
-            let point = if swept { format!(" ({})", escape(&point_name(group.params))) } else { String::new() };
-            let mut row = format!("<th scope=\"row\">{}{point}</th>", swatch(results, group.controller));
-            for figure in &columns {
-                row.push_str(&entry_cell(figure, &present, &network));
-            }
-            rows.push(row);
+            let point =
+                if swept { format!(" ({})", escape(&ordered_name(results, group.params))) } else { String::new() };
+            let run = format!("{}{point}", swatch(results, group.controller));
+            let mut cells: Vec<String> = several.then_some(run).into_iter().collect();
+            let called = group.runs.first().and_then(|run| name(run, index));
+            cells.extend(columns.iter().map(|figure| match &called {
+                Some(called) if figure.name == "flow" => escape(called),
+                _ => entry_cell(figure, &present, &network),
+            }));
+            rows.push(cells);
         }
     }
     if !rows.is_empty() {
-        table(out, caption, &head, &rows);
+        figures(out, caption, &head, rows, false);
     }
 }
 
@@ -202,10 +246,10 @@ fn entry_cell(figure: &Definition, entries: &[Value], network: &Network) -> Stri
             (number, Value::String(controller)) => format!("{number} · {controller}"),
             (number, _) => number.to_string(),
         });
-        return format!("<td>{}</td>", escape(&words));
+        return escape(&words);
     }
     let values: Vec<f64> = entries.iter().filter_map(|entry| entry[figure.name].as_f64()).collect();
-    format!("<td class=\"n\">{}</td>", own_scale(Interval::of_runs(&values), figure.unit))
+    own_scale(Interval::of_runs(&values), figure.unit)
 }
 
 /// Returns a cell with its own unit, for columns whose rows differ by orders of magnitude.
@@ -245,21 +289,23 @@ pub fn fairness(results: &Results, groups: &[Group]) -> String {
 /// Returns the table of flows, with one row per flow.
 pub fn flows(results: &Results, groups: &[Group]) -> String {
     let mut out = String::new();
-    per_entry(&mut out, results, groups, "Flows", FLOW, |r| &r.flows);
+    let (labels, network) = (flows::labels(&results.manifest.scenario), Network::of(&results.manifest.scenario));
+    let name = |run: &Run, flow: usize| flows::names(run, &network, &labels, flows::COLOURS).get(flow).cloned();
+    per_entry(&mut out, results, groups, ("Flows", FLOW), |r| &r.flows, &name);
     out
 }
 
 /// Returns what each controller of a mix got, with one row per controller.
 pub fn shares(results: &Results, groups: &[Group]) -> String {
     let mut out = String::new();
-    per_entry(&mut out, results, groups, "Share of each controller", SHARE, |r| &r.shares);
+    per_entry(&mut out, results, groups, ("Share of each controller", SHARE), |r| &r.shares, &|_, _| None);
     out
 }
 
 /// Returns the table of traffic, with one row per source.
 pub fn traffic(results: &Results, groups: &[Group]) -> String {
     let mut out = String::new();
-    per_entry(&mut out, results, groups, "Traffic", TRAFFIC, |r| &r.traffic);
+    per_entry(&mut out, results, groups, ("Traffic", TRAFFIC), |r| &r.traffic, &|_, _| None);
     out
 }
 

@@ -1,6 +1,6 @@
 //! Throughput against delay: a dot for each run, and for each group of replications the ellipse of one standard deviation.
 
-use crate::groups::{controllers, point_name};
+use crate::groups::{controllers, ordered_name};
 use experiment::results::figures::{Definition, SUMMARY};
 use experiment::results::{Group, Results, Run};
 use serde::Serialize;
@@ -12,6 +12,8 @@ pub struct Tradeoff {
     pub x: &'static str,
     /// The same of the other axis.
     pub y: &'static str,
+    /// Unit of that axis, as the page's script knows it.
+    pub unit: &'static str,
     /// Swept keys; empty where nothing is swept.
     pub swept: String,
     /// Whether the swept values of each controller are numbers, along which a line may lead from mean to mean.
@@ -40,7 +42,15 @@ pub struct Cloud {
     pub factor: Option<[f64; 3]>,
 }
 
-const Y: &str = "throughput_bps";
+/// The figure upwards: where rates are swept, what part of each was used.
+fn upwards(groups: &[Group], keys: &[experiment::results::SweptKey]) -> (&'static str, &'static str) {
+    let of_rates = keys.iter().any(|key| key.key.ends_with("rate"));
+    match of_rates && groups.iter().all(|group| group.mean("utilisation").is_some()) {
+        true => ("utilisation", "ratio"),
+        false => ("throughput_bps", "bit/s"),
+    }
+}
+
 /// The first that the runs have.
 const X: [&str; 2] = ["queue_delay_mean_s", "rtt_mean_s"];
 /// Replications from which on there is an ellipse.
@@ -53,9 +63,11 @@ const MANY: usize = 300;
 /// Returns the picture; `None` where there are not two clouds to compare, or no delay.
 pub fn tradeoff(results: &Results, groups: &[Group]) -> Option<Tradeoff> {
     let x = X.into_iter().find(|name| groups.iter().any(|group| group.interval(name).is_some()))?;
+    let keys = experiment::results::swept(&results.runs);
+    let (y, unit) = upwards(groups, &keys);
     let controllers = controllers(results);
     let dots = |group: &Group| -> Vec<(f64, f64, String)> {
-        let of = |run: &&Run| Some((run.summary.metric(x)?, run.summary.metric(Y)?, run.seed.to_string()));
+        let of = |run: &&Run| Some((run.summary.metric(x)?, run.summary.metric(y)?, run.seed.to_string()));
         group.runs.iter().filter_map(of).filter(|(x, y, _)| x.is_finite() && y.is_finite()).collect()
     };
     let runs: Vec<Vec<(f64, f64, String)>> = groups.iter().map(dots).collect();
@@ -70,15 +82,14 @@ pub fn tradeoff(results: &Results, groups: &[Group]) -> Option<Tradeoff> {
             let controller = controllers.iter().position(|(name, _)| *name == group.controller)?;
             let points: Vec<(f64, f64)> = runs.iter().map(|(x, y, _)| (if log { x.log10() } else { *x }, *y)).collect();
             let (mean, factor) = moments(&points)?;
-            Some(Cloud { controller, point: point_name(group.params), mean, factor, runs })
+            Some(Cloud { controller, point: ordered_name(results, group.params), mean, factor, runs })
         })
         .collect();
     let swept = groups.first()?.params.keys().cloned().collect::<Vec<_>>().join(", ");
-    let keys = experiment::results::swept(&results.runs);
     // Along one key a line shows what its values do; through the points of several it would go to and fro.
     let varied: Vec<_> = keys.iter().filter(|key| varies(groups, &key.key)).collect();
     let joined = !keys.is_empty() && varied.len() <= 1 && varied.iter().all(|key| key.unit().is_some());
-    (clouds.len() > 1).then(|| Tradeoff { x: label(x), y: label(Y), swept, joined, log, many, clouds })
+    (clouds.len() > 1).then(|| Tradeoff { x: label(x), y: label(y), unit, swept, joined, log, many, clouds })
 }
 
 /// Whether a key has several values at one controller. A swept controller has not: it names the groups.

@@ -55,42 +55,48 @@ const contrast = (one, other) => {
   const [a, b] = [luminance(one), luminance(other)];
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 };
-// Paths that are curves or dots; areas and bands are what curves lie on, the edges of stacked parts are paper, and cells are
-// as dark as their numbers are large.
+// Paths that are curves, dots or markers; areas and bands are what curves lie on.
 function faint(page) {
   const paper = pixel(page.getComputedStyle(page.document.body).backgroundColor);
-  const out = [];
-  const all = [...page.document.querySelectorAll(".frame path")].filter((p) => !p.matches(".area, .band, .stack, .cells"));
-  for (const path of all) {
-    const look = page.getComputedStyle(path);
-    const grounds = [paper], figure = path.closest("[data-figure]")?.dataset.figure;
-    const area = path.closest("svg").querySelector("path.area");
+  const out = [], every = ".curve, .dots, .marker";
+  const all = [...page.document.querySelectorAll(".frame svg *")].filter((e) => e.matches("path, line, circle") && e.closest(every));
+  for (const shape of all) {
+    const look = page.getComputedStyle(shape), group = shape.closest(every);
+    const grounds = [paper], figure = shape.closest("[data-figure]")?.dataset.figure;
+    const area = shape.closest("svg").querySelector(".area, .area path");
     if (area && figure === "throughput") grounds.push(pixel(page.getComputedStyle(area).fill));
     const paint = look.stroke === "none" ? look.fill : look.stroke;
     const least = Math.min(...grounds.map((ground) => contrast(over(pixel(paint), ground, Number(look.opacity)), ground)));
-    if (!(least >= 3)) out.push([`${figure} ${path.getAttribute("class")} ${paint}`, least]);
+    if (!(least >= 3)) out.push([`${figure} ${group.getAttribute("class")} ${paint}`, least]);
   }
   return { faint: out, curves: all.length };
 }
-function look(name, page, width) {
+function look(name, page, width, first) {
   const { document } = page, root = document.documentElement;
-  const picture = document.querySelector("figure .frame svg, figure table").getBoundingClientRect();
   const cut = [...document.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth + 1);
   const said = (box) => box.previousElementSibling?.matches(".more") && box.previousElementSibling.getBoundingClientRect().height > 0;
   const figures = [...document.querySelectorAll("figure")];
   return {
     page: name, width, errors: root.dataset.errors, fits: root.scrollWidth <= page.innerWidth,
-    first: [picture.top + page.scrollY, picture.bottom + page.scrollY],
+    first,
     answer: document.querySelector("header .answer, header .verdict").textContent, ...faint(page),
     cut: cut.length, unsaid: cut.filter((box) => !said(box)).length,
     dark: luminance(pixel(page.getComputedStyle(document.body).backgroundColor)) < 0.5,
     undrawn: figures.filter((figure) => figure.dataset.figure && !figure.querySelector(".frame svg")).map((figure) => figure.dataset.figure), figures: figures.length, unsaved: figures.filter((figure) => figure.querySelectorAll(".save button").length !== 3).length,
   };
 }
-// Every page draws itself while it loads.
+// Every page draws itself while it loads, and what is folded when it opens.
 window.addEventListener("load", () => {
-  const found = [...document.querySelectorAll("iframe")].map((frame) => look(frame.title, frame.contentWindow, frame.clientWidth));
-  document.querySelector("pre").textContent = JSON.stringify(found);
+  const frames = [...document.querySelectorAll("iframe")];
+  const firsts = frames.map(({ contentWindow: page }) => {
+    const picture = page.document.querySelector("figure .frame svg, figure table").getBoundingClientRect();
+    return [picture.top + page.scrollY, picture.bottom + page.scrollY];
+  });
+  frames.forEach((frame) => frame.contentDocument.querySelectorAll("details").forEach((fold) => { fold.open = true; }));
+  setTimeout(() => {
+    const found = frames.map((frame, i) => look(frame.title, frame.contentWindow, frame.clientWidth, firsts[i]));
+    document.querySelector("pre").textContent = JSON.stringify(found);
+  }, 500);
 });
 "#;
 

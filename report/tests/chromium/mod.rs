@@ -37,6 +37,9 @@ fn framed(page: &str, width: u32, visit: &str) -> String {
          async function visit(holder) {{
             const page = holder.contentWindow, root = page.document.documentElement;
             const note = (name, value) => root.setAttribute('data-' + name, value);
+            // What is folded is drawn when it opens.
+            page.document.querySelectorAll('details').forEach((fold) => {{ fold.open = true; }});
+            await new Promise((done) => setTimeout(done, 200));
             {visit}
             document.documentElement.replaceWith(document.importNode(root, true));
          }}

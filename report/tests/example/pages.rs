@@ -19,6 +19,22 @@ pub fn two_keys() -> Results {
     results
 }
 
+/// Returns two controllers over four buffers, four rates and five delays, without curves.
+pub fn three_keys() -> Results {
+    let mut results = sweep();
+    let runs = std::mem::take(&mut results.runs);
+    let paths = [1, 2, 5, 10].into_iter().flat_map(|rate| [1, 3, 9, 20, 30].map(|delay| (rate, delay)));
+    for (rate, delay) in paths {
+        results.runs.extend(runs.iter().cloned().map(|mut run| {
+            (run.series, run.streams) = Default::default();
+            run.params.insert("path.rate".to_string(), format!("{rate} Gbit/s"));
+            run.params.insert("path.delay".to_string(), format!("{delay} ms"));
+            run
+        }));
+    }
+    results
+}
+
 /// Returns two controllers over a thousand buffers, with curves and distributions.
 pub fn thousand() -> Results {
     let mut results = sweep();
@@ -133,6 +149,7 @@ pub fn pages() -> Vec<(&'static str, String)> {
         ("demo", report::page(&demo())),
         ("single", report::page(&single())),
         ("two-keys", report::page(&two_keys())),
+        ("three-keys", report::page(&three_keys())),
         ("arrivals", report::page(&arrivals())),
         ("packets", report::page(&packets())),
         ("web", report::page(&web())),
