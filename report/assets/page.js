@@ -141,7 +141,7 @@ const Page = (() => {
       const all = timePanels(figure.make);
       if (figure.adjust) all.forEach((panel, i) => figure.adjust(panel, selected[i]));
       const panels = all.filter((panel) => panel.series.length);
-      const columns = figure.grid ? Math.min(3, panels.length) : 1;
+      const columns = figure.grid || panels.length > 6 ? Math.min(3, panels.length) : panels.length > 3 ? 2 : 1;
       const axes = figure.axes ? { own: chosen.axes === "own", log: chosen.axes === "log" } : {};
       new Chart.Figure(host, time, { x: TIME, y: { ...figure.y, ...axes }, height: figure.height(panels.length), columns, panels });
     }

@@ -61,7 +61,7 @@ pub fn with(results: &Results, answer: &str, differences: &str) -> String {
 }
 
 /// A table of so many rows is open.
-const FEW_ROWS: usize = 12;
+const FEW_ROWS: usize = 6;
 
 fn title(results: &Results) -> String {
     let name = results.manifest.scenario_name.trim_end_matches(".toml");

@@ -12,6 +12,9 @@ use std::process::Command;
 /// Width and height of a first screen.
 const SCREENS: [(u32, u32); 2] = [(1300, 900), (420, 900)];
 
+/// Screens of a desktop that a page fills before anything is opened.
+const MOST_SCREENS: f64 = 5.0;
+
 /// What was found of a page at one width.
 #[derive(Debug, Deserialize)]
 struct Found {
@@ -24,6 +27,8 @@ struct Found {
     fits: bool,
     /// Upper and lower edge of the first picture.
     first: [f64; 2],
+    /// Height of the page before anything is opened.
+    folded: f64,
     /// Whether the first line under the heading says something.
     answer: String,
     /// Curves with a contrast below 3:1, and their contrast.
@@ -71,14 +76,14 @@ function faint(page) {
   }
   return { faint: out, curves: all.length };
 }
-function look(name, page, width, first) {
+function look(name, page, width, before) {
   const { document } = page, root = document.documentElement;
   const cut = [...document.querySelectorAll(".scroll")].filter((box) => box.scrollWidth > box.clientWidth + 1);
   const said = (box) => box.previousElementSibling?.matches(".more") && box.previousElementSibling.getBoundingClientRect().height > 0;
   const figures = [...document.querySelectorAll("figure")];
   return {
     page: name, width, errors: root.dataset.errors, fits: root.scrollWidth <= page.innerWidth,
-    first,
+    ...before,
     answer: document.querySelector("header .answer, header .verdict").textContent, ...faint(page),
     cut: cut.length, unsaid: cut.filter((box) => !said(box)).length,
     dark: luminance(pixel(page.getComputedStyle(document.body).backgroundColor)) < 0.5,
@@ -90,7 +95,7 @@ window.addEventListener("load", () => {
   const frames = [...document.querySelectorAll("iframe")];
   const firsts = frames.map(({ contentWindow: page }) => {
     const picture = page.document.querySelector("figure .frame svg, figure table").getBoundingClientRect();
-    return [picture.top + page.scrollY, picture.bottom + page.scrollY];
+    return { first: [picture.top + page.scrollY, picture.bottom + page.scrollY], folded: page.document.body.scrollHeight };
   });
   frames.forEach((frame) => frame.contentDocument.querySelectorAll("details").forEach((fold) => { fold.open = true; }));
   setTimeout(() => {
@@ -138,6 +143,8 @@ fn judge(found: &Found) {
     assert_eq!(found.unsaid, 0, "{at}: of {} tables that are cut", found.cut);
     assert_eq!(found.unsaved, 0, "{at}: of {} figures", found.figures);
     let height = f64::from(SCREENS[0].1);
+    let screens = found.folded / height;
+    assert!(found.width < SCREENS[0].0 || found.page == "paper" || screens <= MOST_SCREENS, "{at}: {screens} screens");
     let whole = !["evaluation", "matrix-3", "matrix-23", "paper"].contains(&found.page.as_str());
     let [top, bottom] = found.first;
     assert!(if whole { bottom <= height } else { top < height }, "{at}: the first picture is from {top} to {bottom}");
