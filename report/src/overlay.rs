@@ -338,7 +338,7 @@ mod tests {
             results.runs.truncate(1);
             results.runs[0].shares = vec![share("rapid", part), share("cubic", 1.0 - part)];
         }
-        let said = "Of what the flows got together: in fast, rapid 25.00 %, cubic 75.00 %; in slow, rapid 50.00 %, cubic 50.00 %.";
+        let said = "Of what the flows got together: in fast, cubic 75.00 %, rapid 25.00 %; in slow, rapid 50.00 %, cubic 50.00 %.";
         assert!(answer(&all).ends_with(said), "{}", answer(&all));
     }
 

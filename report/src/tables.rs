@@ -5,7 +5,7 @@ use crate::flows;
 use crate::groups::{SAID_TWICE, controllers, ordered_name, says_twice};
 use crate::html::escape;
 use crate::network::{Network, measured};
-use experiment::results::figures::{Definition, FLOW, Kind, SHARE, SUMMARY, TRAFFIC, Theme, Unit};
+use experiment::results::figures::{Definition, FLOW, Kind, PHASE, SHARE, SUMMARY, TRAFFIC, Theme, Unit};
 use experiment::results::numbers::{Scale, count, mean_and_half, number, quantity, scale};
 use experiment::results::{Group, Interval, Results, Run};
 use serde::Serialize;
@@ -298,6 +298,16 @@ pub fn flows(results: &Results, groups: &[Group]) -> String {
 /// Returns what each controller of a mix got, with one row per controller.
 pub fn shares(results: &Results, groups: &[Group]) -> String {
     let mut out = String::new();
+    if groups.iter().any(|group| group.phases().len() > 1) {
+        per_entry(
+            &mut out,
+            results,
+            groups,
+            ("Phases, in which the same flows are active", PHASE),
+            |r| &r.phases,
+            &|_, _| None,
+        );
+    }
     per_entry(&mut out, results, groups, ("Share of each controller", SHARE), |r| &r.shares, &|_, _| None);
     out
 }

@@ -172,7 +172,8 @@ fn shares(groups: &[Group]) -> Vec<String> {
         let fullest = groups.iter().find(|group| group.controller == mix).filter(|group| group.phases().len() > 1);
         let when =
             fullest.and_then(Group::fullest).map_or(String::new(), |phase| format!(" from {}", phase_time(&phase)));
-        format!("Of what the flows of {mix} got together{when}: {got}.")
+        let of = if groups.len() > 1 { format!(" of {mix}") } else { String::new() };
+        format!("Of what the flows{of} got together{when}: {got}.")
     };
     shared(groups).into_iter().map(sentence).collect()
 }
@@ -191,7 +192,9 @@ pub fn shared<'a>(groups: &[Group<'a>]) -> Vec<(&'a str, String)> {
     let of = |mix: &'a str| {
         let points: Vec<&Vec<(&str, Interval)>> =
             mixes.iter().filter(|(group, _)| group.controller == mix).map(|(_, shares)| shares).collect();
-        let got = points[0].iter().map(|(name, first)| match points.len() {
+        let mut most_first = points[0].clone();
+        most_first.sort_by(|a, b| b.1.mean.total_cmp(&a.1.mean));
+        let got = most_first.iter().map(|(name, first)| match points.len() {
             1 => format!("{name} {}", shown(*first, Unit::Share)),
             _ => {
                 let own = mixes.iter().filter(|(group, _)| group.controller == mix);
@@ -330,7 +333,7 @@ mod tests {
         };
         results.runs[0].shares = vec![share("rapid", 0.25), share("cubic", 0.75)];
         let words = verdict(&results);
-        assert!(words.ends_with("Of what the flows of rapid got together: rapid 25.00 %, cubic 75.00 %."), "{words}");
+        assert!(words.ends_with("Of what the flows got together: cubic 75.00 %, rapid 25.00 %."), "{words}");
         results.runs[0].summary.available_share = Some(1.01);
         assert!(verdict(&results).ends_with(WHY_ABOVE_ALL));
         let mut second = results.runs[0].clone();
@@ -338,7 +341,7 @@ mod tests {
         second.shares = vec![share("rapid", 0.5), share("cubic", 0.5)];
         results.runs[0].params.insert("path.loss".to_string(), "0".to_string());
         results.runs.push(second);
-        assert!(verdict(&results).contains("rapid 25.00 % at path.loss = 0 to 50.00 % at path.loss = 0.1, cubic 50.00 % at path.loss = 0.1 to 75.00 % at path.loss = 0."));
+        assert!(verdict(&results).contains("cubic 50.00 % at path.loss = 0.1 to 75.00 % at path.loss = 0, rapid 25.00 % at path.loss = 0 to 50.00 % at path.loss = 0.1."));
     }
 
     #[test]

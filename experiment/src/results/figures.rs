@@ -188,7 +188,7 @@ figures! {
         burst_mark_ratio: Option<f64>, Share, "Marked as bursty", "The same for the burstiness bit.";
         #[serde(default)]
         burstiness_eta: Option<f64>, Index, "Burstiness", "Burstiness eta at the bottleneck: mean over busy periods, if the discipline measures it. Whole run.";
-        [Delay] queue_over_bound: Option<f64>, Index, "", "Mean queue that a packet finds, over the least possible: N*D/D/1, as many flows of equal constant rate with independent phases and the same load. Only for several flows with equal packets on one link without traffic.";
+        queue_over_bound: Option<f64>, Index, "", "Mean queue that a packet finds, over the least possible: N*D/D/1, as many flows of equal constant rate with independent phases and the same load. Only for several flows with equal packets on one link without traffic.";
         [Delay] rtt_mean_s: Option<f64>, Time, "RTT, mean", "The flows' round-trip time: mean per flow over the acknowledgments that came after the warm-up (of a flow that was done before, over all), then over flows.";
         [Share] fairness_jain: Option<f64>, Index, "Jain's index", "How evenly the flows that cross the measured link share it: Jain's index (sum x)^2 / (n sum x^2) of their throughput at their receivers, while all of them are active: from the last one's start until the first is done. 1: equal; 1/n: one has all. Absent if fewer than two are ever active together.";
         [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows from 5 s after the entry of a flow until the next one enters, stops or ends, of the same flows, where two or more are active.";
