@@ -14,6 +14,18 @@ pub fn difference(here: &Group, there: &Group, metric: &str) -> Option<Interval>
     Interval::of_pairs(&pairs.collect::<Vec<_>>())
 }
 
+/// Returns what the paired difference between the first two groups says against their order.
+pub fn doubt(difference: Option<Interval>, runs: usize) -> &'static str {
+    match difference {
+        Some(Interval { mean, half_width: Some(half) }) if mean.abs() <= half => {
+            ", though the replications do not tell the first two apart (95 %, paired by seed)"
+        }
+        Some(Interval { half_width: None, .. }) if runs < 2 => ", in a single replication",
+        Some(Interval { half_width: None, .. }) => ", in two replications, which do not tell how sure that is",
+        _ => "",
+    }
+}
+
 /// Returns the controllers in order of first appearance, each with a colour of its own that is safe to write into a
 /// style. Where two share one, as with two settings of a controller, the later takes another.
 pub fn controllers(results: &Results) -> Vec<(&str, String)> {

@@ -1,8 +1,7 @@
 //! Throughput, loss and queueing delay in one sentence. Who got most says little where what it cost others is left out.
 
 use crate::findings;
-use crate::groups::{difference, point_name};
-use crate::verdict::doubt;
+use crate::groups::{difference, doubt, point_name};
 use experiment::results::figures::Unit;
 use experiment::results::numbers::{shown, trimmed};
 use experiment::results::{Group, Run};

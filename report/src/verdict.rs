@@ -1,6 +1,6 @@
 //! The results in words. Every word is computed. The text says so where the replications do not establish a difference.
 
-use crate::groups::{difference, point_name, points};
+use crate::groups::{difference, doubt, point_name, points};
 use crate::{completions, findings, together, ways};
 use experiment::results::figures::{SUMMARY, Unit};
 use experiment::results::numbers::{quantity, shown};
@@ -237,18 +237,6 @@ fn at_one_point(question: &Question, groups: &[Group]) -> Option<String> {
     }
     let lead = if ranked.len() > 1 { question.superlative.to_string() } else { format!("{}:", question.topic) };
     Some(format!("{lead} {} ({}{against}){caveat}.", best.controller, shown(*figure, question.unit)))
-}
-
-/// Returns what the paired difference between the first two groups says against their order.
-pub(crate) fn doubt(difference: Option<Interval>, runs: usize) -> &'static str {
-    match difference {
-        Some(Interval { mean, half_width: Some(half) }) if mean.abs() <= half => {
-            ", though the replications do not tell the first two apart (95 %, paired by seed)"
-        }
-        Some(Interval { half_width: None, .. }) if runs < 2 => ", in a single replication",
-        Some(Interval { half_width: None, .. }) => ", in two replications, which do not tell how sure that is",
-        _ => "",
-    }
 }
 
 /// Returns from what to what a figure goes over sweep points, and at which: `34.45 % at path.queue = pie to 92.97 % at path.queue

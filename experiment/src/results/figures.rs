@@ -234,7 +234,6 @@ figures! {
         #[serde(default, skip_serializing_if = "String::is_empty")]
         route: String, Text, "Route", "Links that its data cross, in order; empty where there is one link.";
         start_s: f64, Time, "Start", "When it started.";
-        #[serde(default)]
         stop_s: Option<f64>, Time, "Stop", "When the scenario stopped it.";
         completion_s: Option<f64>, Time, "Completion", "When it was done, if it was.";
         throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which its packets reached its receiver, as bits on the wire: from the warm-up's end or its start, whichever is later, to its end or the run's. If it was done within the warm-up: over its whole life.";
@@ -299,7 +298,6 @@ figures! {
 
     /// One controller of a run in which several meet.
     SHARE of ControllerShare {
-        #[serde(default)]
         phase: Option<u32>, Count, "Phase", "Number of the phase; absent where there are none: all after the warm-up.";
         controller: String, Text, "Controller", "The controller, as tables name it.";
         flows: u64, Count, "Flows", "Flows that it controls, of those that are active.";

@@ -1,10 +1,12 @@
 //! What the packets of each controller waited at the measured link, where several controllers meet.
 
 use crate::measure::owners::Whose;
-use crate::measure::phases::{Waits, quantiles};
 use experiment::scenario::Experiment;
 use hdrhistogram::Histogram;
 use packetscale_models::units::Span;
+
+/// The median and the 99th percentile of waiting times, seconds; `None` where no packet passed.
+pub(crate) type Waits = Option<(f64, f64)>;
 
 /// The controllers of a run, and whose flows are whose.
 #[derive(Clone, Debug)]
@@ -55,4 +57,10 @@ impl Contenders {
         self.waits_ns.iter_mut().for_each(Histogram::reset);
         waits
     }
+}
+
+/// The median and the 99th percentile.
+pub(crate) fn quantiles(waits_ns: &Histogram<u64>) -> Waits {
+    let quantile_s = |q| waits_ns.value_at_quantile(q) as f64 * 1e-9;
+    (!waits_ns.is_empty()).then(|| (quantile_s(0.5), quantile_s(0.99)))
 }

@@ -5,7 +5,7 @@
 //! ends because all it has to send has arrived splits the phase in which that happens. Hosts may report what a flow receives
 //! ahead of another flow's earlier end: such packets, at most those on the wire, count in the phase before.
 
-use crate::measure::contenders::Contenders;
+use crate::measure::contenders::{Contenders, Waits, quantiles};
 use crate::measure::lives::{Life, compared_starts};
 use crate::measure::owners::Whose;
 use crate::measure::period::Period;
@@ -14,9 +14,6 @@ use packetscale_models::units::{Span, Time};
 
 /// Where the active flows change more often, no phase is long enough to compare them in.
 const MOST_CHANGES: usize = 64;
-
-/// The median and the 99th percentile of waiting times, seconds; `None` where no packet passed.
-pub(crate) type Waits = Option<(f64, f64)>;
 
 /// What happened after `from`, up to `to`.
 #[derive(Clone, Debug)]
@@ -140,10 +137,4 @@ impl Phases {
         self.close();
         self.phases
     }
-}
-
-/// The median and the 99th percentile.
-pub(crate) fn quantiles(waits_ns: &Histogram<u64>) -> Waits {
-    let quantile_s = |q| waits_ns.value_at_quantile(q) as f64 * 1e-9;
-    (!waits_ns.is_empty()).then(|| (quantile_s(0.5), quantile_s(0.99)))
 }
