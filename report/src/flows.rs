@@ -62,9 +62,9 @@ fn label(controller: &Value) -> Option<String> {
 pub fn names(run: &Run, network: &Network, labels: &[Option<String>], most: usize) -> Vec<String> {
     let mixed = run.flows.iter().any(|flow| flow.controller != run.flows[0].controller);
     let named = |(number, flow): (usize, &FlowResult)| {
+        let said = labels.get(number).cloned().flatten().unwrap_or_else(|| flow.controller.clone());
         // A host says in brackets what became of a controller.
-        let said = labels.get(number).cloned().flatten().filter(|_| !flow.controller.contains(" ("));
-        let said = said.unwrap_or_else(|| flow.controller.clone());
+        let said = flow.kind.find(" (").map_or(said.clone(), |at| said + &flow.kind[at..]);
         match network.ends(&flow.route) {
             Some(ends) => format!("{said} {ends}"),
             None => said,
@@ -154,7 +154,8 @@ mod tests {
         [[flow]]\ncontroller = \"bbr\"\n[[flow]]\ncount = 1\n";
 
     fn flow(controller: &str, start_s: f64, completion_s: Option<f64>) -> FlowResult {
-        FlowResult { controller: controller.to_string(), start_s, completion_s, ..FlowResult::default() }
+        let label = controller.split(" (").next().unwrap_or_default().to_string();
+        FlowResult { controller: label, kind: controller.to_string(), start_s, completion_s, ..FlowResult::default() }
     }
 
     fn run(flows: Vec<FlowResult>) -> Run {
