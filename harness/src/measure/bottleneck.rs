@@ -32,7 +32,7 @@ pub(crate) struct Bottleneck {
     pub(crate) waited: u64,
     /// Start-up, in fine intervals from the start of the last flow: bytes of flows, bytes of traffic.
     pub(crate) startup: (Bins, Bins),
-    /// Where several controllers meet.
+    /// Where several controllers meet. In a run of several phases these have them until its end.
     pub(crate) contenders: Option<Box<Contenders>>,
     pub(crate) windows: Option<Box<Windows>>,
 }

@@ -36,7 +36,8 @@ impl Recorder {
             });
             return (phase.into_iter().collect(), self.shares(&whole, &waits));
         };
-        let phases: Vec<Phase> = phases.finish();
+        let (phases, contenders) = phases.finish();
+        self.bottleneck.contenders = contenders;
         let (mut results, mut shares) = (Vec::new(), Vec::new());
         for (number, phase) in (0..).zip(&phases) {
             let part = self.part(number, phase);

@@ -53,13 +53,13 @@ pub(crate) struct Phases {
 
 impl Phases {
     /// `None` where the same flows are active all the time after the warm-up, or where they change too often. `parts`: flows
-    /// of the scenario, and tables of flows that arrive.
+    /// of the scenario, and tables of flows that arrive. Takes the contenders, whose waiting times are those of a phase then.
     pub(crate) fn of(
         starts: &[Time],
         lives: &[Life],
         period: Period,
         parts: usize,
-        contenders: Option<Box<Contenders>>,
+        contenders: &mut Option<Box<Contenders>>,
     ) -> Option<Box<Phases>> {
         let stops = lives.iter().filter(|life| life.compared).map(|life| life.over);
         let within = |at: &Time| *at > period.warm && *at < period.end;
@@ -74,7 +74,7 @@ impl Phases {
         let bounds: Vec<Time> = [period.warm].into_iter().chain(changes).chain([period.end]).collect();
         let phases = bounds.windows(2).map(|bounds| Phase::new(bounds[0], bounds[1], parts)).collect();
         let waits_ns = Histogram::new_with_bounds(1, 1_000_000_000_000, 3).expect("bounds are in range");
-        Some(Box::new(Phases { phases, serving: 0, waits_ns, contenders }))
+        Some(Box::new(Phases { phases, serving: 0, waits_ns, contenders: contenders.take() }))
     }
 
     /// The phase of an instant; `None` in the warm-up.
@@ -132,9 +132,9 @@ impl Phases {
         }
     }
 
-    /// All phases, at the end of the run.
-    pub(crate) fn finish(mut self) -> Vec<Phase> {
+    /// All phases, at the end of the run, and the contenders.
+    pub(crate) fn finish(mut self) -> (Vec<Phase>, Option<Box<Contenders>>) {
         self.close();
-        self.phases
+        (self.phases, self.contenders)
     }
 }

@@ -52,9 +52,9 @@ impl Recorder {
     pub fn new(experiment: &Experiment, starts: &[Time], base_rtt: Option<Span>) -> Recorder {
         let period = Period::of(experiment);
         let receivers = Receivers::new(experiment, starts);
-        let bottleneck = Bottleneck::new(experiment, receivers.last_start(), base_rtt);
+        let mut bottleneck = Bottleneck::new(experiment, receivers.last_start(), base_rtt);
         let parts = starts.len() + experiment.arrivals.len();
-        let contenders = bottleneck.contenders.clone();
+        let contenders = &mut bottleneck.contenders;
         let phases = Phases::of(&receivers.starts, &receivers.lives, period, parts, contenders);
         let record = &experiment.record;
         let detail =
