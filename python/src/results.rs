@@ -101,7 +101,9 @@ getters! {
     completions,
     /// Each flow that arrived and ended, with `record.transfers`.
     transfers,
-    /// One row per controller, where several share a run.
+    /// One row per phase, in which the same flows are active.
+    phases,
+    /// One row per phase and controller, where several share a run.
     shares,
     /// One row per source of traffic that does not react.
     traffic,
