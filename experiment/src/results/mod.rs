@@ -39,7 +39,7 @@ pub use figures::{
     Summary, TrafficResult, TransferResult, WindowResult,
 };
 pub use json::to_json;
-pub use phases::{Got, Phase, time as phase_time, to_phases};
+pub use phases::{Got, Phase, time as phase_time};
 pub use read::{Described, ReadError, read};
 pub use rows::{Table, tables};
 pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};

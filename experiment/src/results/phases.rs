@@ -113,7 +113,7 @@ const HEAD: [&str; 8] = ["who got what", "when", "flows of", "flows", "Mbit/s", 
 const MOST_LINES: usize = 60;
 
 /// Returns a table of the phases of all groups; nothing where each group has one.
-pub fn to_phases(groups: &[Group]) -> String {
+pub(crate) fn to_phases(groups: &[Group]) -> String {
     let mut lines: Vec<Vec<String>> = vec![HEAD.map(str::to_string).to_vec()];
     for group in groups {
         let phases = group.phases();
