@@ -1,9 +1,10 @@
 //! What flows that meet got, phase by phase: together, and each controller.
 
-use crate::measure::contenders::{Contenders, Waits};
+use crate::measure::contenders::Contenders;
 use crate::measure::phases::Phase;
 use crate::measure::recorder::Recorder;
 use crate::measure::summary::{jain, ratio, seconds_after};
+use crate::measure::waits::Waits;
 use experiment::results::{ControllerShare, PhaseResult, Summary};
 use packetscale_models::units::Time;
 

@@ -2,6 +2,7 @@
 
 use crate::measure::curves::binned;
 use crate::measure::period::Period;
+use crate::measure::waits::histogram_ns;
 use experiment::results::TrafficResult;
 use experiment::scenario::{Experiment, TrafficKind, TrafficSpec};
 use hdrhistogram::Histogram;
@@ -69,8 +70,7 @@ const DECADE_IN_40: f64 = 1.059_253_725_177_288_8;
 
 impl Completions {
     fn new() -> Completions {
-        let durations = || Histogram::new_with_bounds(1, 1_000_000_000_000, 3).expect("bounds are in range");
-        Completions { asked: 0, files_ns: durations(), pages_ns: durations() }
+        Completions { asked: 0, files_ns: histogram_ns(), pages_ns: histogram_ns() }
     }
 
     /// The figures of files and pages; the others are not there.

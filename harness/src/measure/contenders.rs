@@ -1,12 +1,10 @@
 //! What the packets of each controller waited at the measured link, where several controllers meet.
 
 use crate::measure::owners::Whose;
+use crate::measure::waits::{Waits, histogram_ns, quantiles};
 use experiment::scenario::Experiment;
 use hdrhistogram::Histogram;
 use packetscale_models::units::Span;
-
-/// The median and the 99th percentile of waiting times, seconds; `None` where no packet passed.
-pub(crate) type Waits = Option<(f64, f64)>;
 
 /// The controllers of a run, and whose flows are whose.
 #[derive(Clone, Debug)]
@@ -31,8 +29,7 @@ impl Contenders {
         };
         let of_flow = experiment.flows.iter().map(|flow| number(&flow.controller.label)).collect();
         let of_table = experiment.arrivals.iter().map(|table| number(&table.flow.controller.label)).collect();
-        let waits = || Histogram::new_with_bounds(1, 1_000_000_000_000, 3).expect("bounds are in range");
-        let waits_ns = labels.iter().map(|_| waits()).collect();
+        let waits_ns = labels.iter().map(|_| histogram_ns()).collect();
         (labels.len() > 1).then(|| Box::new(Contenders { labels, of_flow, of_table, waits_ns }))
     }
 
@@ -57,10 +54,4 @@ impl Contenders {
         self.waits_ns.iter_mut().for_each(Histogram::reset);
         waits
     }
-}
-
-/// The median and the 99th percentile.
-pub(crate) fn quantiles(waits_ns: &Histogram<u64>) -> Waits {
-    let quantile_s = |q| waits_ns.value_at_quantile(q) as f64 * 1e-9;
-    (!waits_ns.is_empty()).then(|| (quantile_s(0.5), quantile_s(0.99)))
 }

@@ -4,6 +4,7 @@ use crate::measure::bins::Bins;
 use crate::measure::capacity::LinkCapacity;
 use crate::measure::period::Period;
 use crate::measure::seen::FlowSample;
+use crate::measure::waits::histogram_ns;
 use hdrhistogram::Histogram;
 use packetscale_models::congestion::StreamTrace;
 use packetscale_models::queueing::Readings;
@@ -51,7 +52,7 @@ impl Detail {
             warm: period.warm,
             capacity: capacity.clone(),
             step,
-            wait_ns: Histogram::new_with_bounds(1, 1_000_000_000_000, 3).expect("bounds are in range"),
+            wait_ns: histogram_ns(),
             flow_bytes: vec![bins(); curves],
             total_bytes: bins(),
             traffic_bytes: bins(),

@@ -5,6 +5,7 @@ use crate::measure::capacity::LinkCapacity;
 use crate::measure::curves::mean_wait;
 use crate::measure::period::Period;
 use crate::measure::presence::Presence;
+use crate::measure::waits::histogram_ns;
 use experiment::results::LinkResult;
 use experiment::scenario::{Experiment, LinkSpec};
 use hdrhistogram::Histogram;
@@ -83,7 +84,7 @@ impl LinkAccount {
             warm,
             end,
             bytes: 0,
-            wait_ns: Histogram::new_with_bounds(1, 1_000_000_000_000, 3).expect("bounds are in range"),
+            wait_ns: histogram_ns(),
             present: Presence::new(warm, end),
             wait_ps: 0,
             dropped: 0,

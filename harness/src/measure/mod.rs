@@ -61,6 +61,7 @@ mod seen;
 mod sources;
 mod summary;
 mod tally;
+mod waits;
 mod windows;
 
 pub use arriving::ArrivingFlows;

@@ -5,10 +5,11 @@
 //! ends because all it has to send has arrived splits the phase in which that happens. Hosts may report what a flow receives
 //! ahead of another flow's earlier end: such packets, at most those on the wire, count in the phase before.
 
-use crate::measure::contenders::{Contenders, Waits, quantiles};
+use crate::measure::contenders::Contenders;
 use crate::measure::lives::{Life, compared_starts};
 use crate::measure::owners::Whose;
 use crate::measure::period::Period;
+use crate::measure::waits::{Waits, histogram_ns, quantiles};
 use hdrhistogram::Histogram;
 use packetscale_models::units::{Span, Time};
 
@@ -73,8 +74,7 @@ impl Phases {
         }
         let bounds: Vec<Time> = [period.warm].into_iter().chain(changes).chain([period.end]).collect();
         let phases = bounds.windows(2).map(|bounds| Phase::new(bounds[0], bounds[1], parts)).collect();
-        let waits_ns = Histogram::new_with_bounds(1, 1_000_000_000_000, 3).expect("bounds are in range");
-        Some(Box::new(Phases { phases, serving: 0, waits_ns, contenders: contenders.take() }))
+        Some(Box::new(Phases { phases, serving: 0, waits_ns: histogram_ns(), contenders: contenders.take() }))
     }
 
     /// The phase of an instant; `None` in the warm-up.
