@@ -96,6 +96,15 @@ pub fn shown(interval: Interval, unit: Unit) -> String {
     }
 }
 
+/// Returns a mean, times `scale`, and its half-width in as many decimals: `51.3 ± 0.6`. One that is nothing in these decimals is left
+/// out.
+pub(crate) fn in_decimals(interval: Interval, scale: f64, decimals: usize) -> String {
+    let number = |value: f64| format!("{:.decimals$}", value * scale);
+    let says = |half: &String| half.contains(|digit: char| digit.is_ascii_digit() && digit != '0');
+    let half = interval.half_width.map(number).filter(says).map_or(String::new(), |half| format!(" ± {half}"));
+    number(interval.mean) + &half
+}
+
 /// Returns a count; from five digits on, in groups of three.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();

@@ -151,9 +151,7 @@ fn rows(phase: &Phase) -> Vec<Vec<String>> {
 }
 
 fn number_of(interval: Option<Interval>, scale: f64, decimals: usize) -> String {
-    let Some(interval) = interval else { return "-".to_string() };
-    let half = interval.half_width.map_or(String::new(), |half| format!(" ± {:.decimals$}", half * scale));
-    format!("{:.decimals$}{half}", interval.mean * scale)
+    interval.map_or("-".to_string(), |interval| numbers::in_decimals(interval, scale, decimals))
 }
 
 #[cfg(test)]

@@ -78,25 +78,16 @@ fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
     };
     let decimals = if *metric == RATE { numbers::decimals(interval.mean * scale, *decimals) } else { *decimals };
     let number = |value: f64| format!("{:.*}", decimals, value * scale);
-    let mean = number(interval.mean);
-    if let Some((low, high)) = group.range(metric) {
-        let (low, high) = (number(low), number(high));
-        return if low == high { mean } else { format!("{mean} ({low} to {high})") };
+    let mean = numbers::in_decimals(interval, *scale, decimals);
+    match group.range(metric).map(|(low, high)| (number(low), number(high))) {
+        Some((low, high)) if low != high => format!("{mean} ({low} to {high})"),
+        _ => mean,
     }
-    // One that is nothing in these decimals says nothing.
-    let half = interval
-        .half_width
-        .map(number)
-        .filter(|half| half.contains(|digit: char| digit.is_ascii_digit() && digit != '0'));
-    half.map_or(mean.clone(), |half| format!("{mean} ± {half}"))
 }
 
 /// What each controller of a mix got: `rapid 25.0 ± 1.2, cubic 75.0 ± 1.2`.
 fn shares(group: &Group<'_>) -> String {
-    let one = |(name, share): &(&str, Interval)| {
-        let half = share.half_width.map_or(String::new(), |half| format!(" ± {:.1}", half * 100.0));
-        format!("{name} {:.1}{half}", share.mean * 100.0)
-    };
+    let one = |(name, share): &(&str, Interval)| format!("{name} {}", numbers::in_decimals(*share, 100.0, 1));
     group.shares().iter().map(one).collect::<Vec<_>>().join(", ")
 }
 

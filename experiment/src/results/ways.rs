@@ -68,8 +68,7 @@ pub fn to_ways(groups: &[Group]) -> String {
     let row = |group: &Group, way: &Way| {
         let mean = way.throughput_bps.mean / 1e6;
         let decimals = numbers::decimals(mean, 2);
-        let half = way.throughput_bps.half_width.map_or(String::new(), |half| format!(" ± {:.decimals$}", half / 1e6));
-        let figure = format!("{mean:.decimals$}{half}");
+        let figure = numbers::in_decimals(way.throughput_bps, 1e-6, decimals);
         [group.name(), way.controller.to_string(), way.route.to_string(), way.flows.to_string(), figure].to_vec()
     };
     let rows: Vec<Vec<String>> =
