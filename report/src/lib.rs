@@ -18,6 +18,7 @@ mod grid;
 mod groups;
 mod heat;
 mod html;
+mod json;
 mod links;
 mod matrix;
 mod multiples;

@@ -1,6 +1,7 @@
 //! One HTML file around a page's body: its style, its data and its script.
 
 use crate::html::{escape, script_data};
+use crate::json::json;
 use serde::Serialize;
 
 const STYLE: &str = include_str!("../assets/page.css");
@@ -23,7 +24,7 @@ pub const NO_PICTURES: &str = "Frame.start();\n";
 pub fn shell(title: &str, body: &str, data: &impl Serialize, script: &str) -> String {
     // A page of tables needs no library.
     let library = if script == NO_PICTURES { String::new() } else { format!("<script>\n{LIBRARY}</script>\n") };
-    let json = serde_json::to_string(data).unwrap_or_else(|_| "{}".to_string());
+    let json = json(data);
     format!(
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
