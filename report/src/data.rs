@@ -125,8 +125,7 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
     let large = multiples.is_some();
     let network = Network::of(&results.manifest.scenario);
     let left_out = kept.iter().filter(|kept| !**kept).count();
-    let labels = flows::labels(&results.manifest.scenario);
-    let names = |run: &Run| flows::names(run, &network, &labels, MOST_FLOWS);
+    let names = |run: &Run| flows::names(run, &network, MOST_FLOWS);
     let runs = results.runs.iter().zip(kept).filter(|(_, kept)| *kept).map(|(run, _)| RunData {
         controller: &run.controller,
         point: point_of(run),

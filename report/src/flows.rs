@@ -4,10 +4,8 @@ use crate::contrast::visible;
 use crate::curves::short;
 use crate::html::further;
 use crate::network::Network;
-use crate::resolved::swept;
 use experiment::results::{FlowResult, Group, Run};
 use serde::Serialize;
-use toml::{Table, Value};
 
 /// Flows with a colour of their own.
 pub const COLOURS: usize = 12;
@@ -29,48 +27,20 @@ pub fn palette() -> Vec<String> {
     known.chain((0..).map(|number| visible(&further(number)))).take(COLOURS).collect()
 }
 
-/// What the scenario calls its lasting flows, in order: their labels, or their controllers. A flow that is compared has none.
-pub fn labels(scenario: &str) -> Vec<Option<String>> {
-    let Ok(table) = scenario.parse::<Table>() else { return Vec::new() };
-    let swept = swept(&table);
-    let tables = table.get("flow").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_table);
-    let mut out = Vec::new();
-    for (number, flow) in tables.enumerate().filter(|(_, flow)| !flow.contains_key("arrivals")) {
-        let changes =
-            ["controller", "count"].map(|key| swept.iter().any(|s| s.starts_with(&format!("flow.{number}.{key}"))));
-        let count = flow.get("count").and_then(Value::as_integer).unwrap_or(1).clamp(0, MOST_LABELS);
-        // How many flows there are changes from point to point: no later flow has a number that is known.
-        if changes[1] {
-            break;
-        }
-        let label = flow.get("controller").filter(|_| !changes[0]).and_then(label);
-        out.extend(std::iter::repeat_n(label, count as usize));
-    }
-    out
-}
-
-/// No more flows are named.
-const MOST_LABELS: i64 = 1000;
-
-fn label(controller: &Value) -> Option<String> {
-    let own = |key: &str| controller.get(key).and_then(Value::as_str);
-    controller.as_str().or_else(|| own("label")).or_else(|| own("kind")).map(str::to_string)
-}
-
 /// What the first `most` flows of a run are called: by their label; by controller and ends where the network is known; with
 /// their number where that does not tell them apart.
-pub fn names(run: &Run, network: &Network, labels: &[Option<String>], most: usize) -> Vec<String> {
+pub fn names(run: &Run, network: &Network, most: usize) -> Vec<String> {
     let mixed = run.flows.iter().any(|flow| flow.controller != run.flows[0].controller);
-    let named = |(number, flow): (usize, &FlowResult)| {
-        let said = labels.get(number).cloned().flatten().unwrap_or_else(|| flow.controller.clone());
+    let named = |flow: &FlowResult| {
         // A host says in brackets what became of a controller.
-        let said = flow.kind.find(" (").map_or(said.clone(), |at| said + &flow.kind[at..]);
+        let remark = flow.kind.find(" (").map_or("", |at| &flow.kind[at..]);
+        let said = format!("{}{remark}", flow.controller);
         match network.ends(&flow.route) {
             Some(ends) => format!("{said} {ends}"),
             None => said,
         }
     };
-    let all: Vec<String> = run.flows.iter().enumerate().map(named).collect();
+    let all: Vec<String> = run.flows.iter().map(named).collect();
     let alone = |name: &String| all.iter().filter(|other| *other == name).count() == 1;
     let one = |(number, name): (usize, &String)| match (alone(name), name.is_empty()) {
         (_, true) => format!("flow {number}"),
@@ -150,9 +120,6 @@ mod tests {
     use super::*;
     use experiment::results::{Series, groups};
 
-    const SCENARIO: &str = "[[flow]]\ncontroller = { kind = \"cubic\", label = \"old\" }\ncount = 2\n\
-        [[flow]]\ncontroller = \"bbr\"\n[[flow]]\ncount = 1\n";
-
     fn flow(controller: &str, start_s: f64, completion_s: Option<f64>) -> FlowResult {
         let label = controller.split(" (").next().unwrap_or_default().to_string();
         FlowResult { controller: label, kind: controller.to_string(), start_s, completion_s, ..FlowResult::default() }
@@ -164,21 +131,12 @@ mod tests {
     }
 
     #[test]
-    fn flows_have_the_labels_that_the_scenario_gives() {
-        let said = |text: &str| Some(text.to_string());
-        assert_eq!(labels(SCENARIO), [said("old"), said("old"), said("bbr"), None]);
-        let swept = format!("{SCENARIO}[sweep]\n\"flow.1.controller\" = [\"bbr\", \"copa\"]\n");
-        assert_eq!(labels(&swept), [said("old"), said("old"), None, None]);
-        assert!(labels("= <broken").is_empty());
-    }
-
-    #[test]
     fn only_flows_that_share_a_label_have_numbers() {
-        let flows = ["cubic", "cubic", "bbr", "rapid (fell back to cubic)"].map(|name| flow(name, 0.0, None)).to_vec();
-        let found = names(&run(flows), &Network::default(), &labels(SCENARIO), 12);
+        let flows = ["old", "old", "bbr", "rapid (fell back to cubic)"].map(|name| flow(name, 0.0, None)).to_vec();
+        let found = names(&run(flows), &Network::default(), 12);
         assert_eq!(found, ["old, flow 0", "old, flow 1", "bbr", "rapid (fell back to cubic)"]);
         let alike = run(vec![flow("cubic", 0.0, None), flow("cubic", 0.0, None)]);
-        assert_eq!(names(&alike, &Network::default(), &[], 12), ["flow 0", "flow 1"]);
+        assert_eq!(names(&alike, &Network::default(), 12), ["flow 0", "flow 1"]);
     }
 
     #[test]
@@ -188,7 +146,7 @@ mod tests {
         );
         let flows =
             ["A-B, far", "far", "far"].map(|route| FlowResult { route: route.to_string(), ..flow("cubic", 0.0, None) });
-        let found = names(&run(flows.to_vec()), &network, &[], 12);
+        let found = names(&run(flows.to_vec()), &network, 12);
         assert_eq!(found, ["cubic A \u{2192} C", "cubic B \u{2192} C, flow 1", "cubic B \u{2192} C, flow 2"]);
     }
 

@@ -289,8 +289,8 @@ pub fn fairness(results: &Results, groups: &[Group]) -> String {
 /// Returns the table of flows, with one row per flow.
 pub fn flows(results: &Results, groups: &[Group]) -> String {
     let mut out = String::new();
-    let (labels, network) = (flows::labels(&results.manifest.scenario), Network::of(&results.manifest.scenario));
-    let name = |run: &Run, flow: usize| flows::names(run, &network, &labels, flows::COLOURS).get(flow).cloned();
+    let network = Network::of(&results.manifest.scenario);
+    let name = |run: &Run, flow: usize| flows::names(run, &network, flows::COLOURS).get(flow).cloned();
     per_entry(&mut out, results, groups, ("Flows", FLOW), |r| &r.flows, &name);
     out
 }
