@@ -220,7 +220,6 @@ const SAVER: &str = r#"
     note('csv', Save.csv(host).replaceAll('\n', '|'));
     const svg = new page.DOMParser().parseFromString(Save.svg(host), 'image/svg+xml');
     note('svg', [svg.querySelectorAll('parsererror').length, svg.querySelectorAll('circle').length > 0, /var\(|oklab|light-dark|NaN/.test(Save.svg(host))].join());
-    Save.png(host).then((blob) => page.document.documentElement.setAttribute('data-png', blob.type + ' ' + (blob.size > 5000)));
 "#;
 
 /// Returns delays and throughputs of the written table, in the order of the runs.
