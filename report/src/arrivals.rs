@@ -4,7 +4,7 @@
 //! reach from the least to the greatest of the replications: an interval of Student's t knows no logarithmic axis, and
 //! with few replications reaches below zero.
 
-use crate::groups::{controllers, point_name};
+use crate::groups::controllers;
 use crate::sweep::{Chart, Line, Panel, Sweep};
 use experiment::results::{CompletionResult, Group, Results, completions};
 use serde::Serialize;
@@ -70,12 +70,12 @@ pub fn completed(results: &Results, groups: &[Group]) -> Option<Completed> {
     let names: Vec<&str> = controllers(results).into_iter().map(|(name, _)| name).collect();
     let all = completions(groups);
     let whole = || all.iter().filter(|one| one.rows.iter().any(|row| all_sizes(row)));
-    let which: Vec<Which> = distinct(whole().map(|one| (point_name(one.group.params), table(&one.rows))));
+    let which: Vec<Which> = distinct(whole().map(|one| (one.group.point(), table(&one.rows))));
     let panels: Vec<Distributions> = which
         .iter()
         .take(MOST_PANELS)
         .map(|panel| {
-            let here = whole().filter(|one| (point_name(one.group.params), table(&one.rows)) == *panel);
+            let here = whole().filter(|one| (one.group.point(), table(&one.rows)) == *panel);
             let line = |(group, rows): (&Group, &[&CompletionResult])| Distribution {
                 controller: names.iter().position(|name| *name == group.controller).unwrap_or(0),
                 percentiles: percentiles(rows),
@@ -103,7 +103,7 @@ pub fn by_size(results: &Results, groups: &[Group]) -> Option<Sweep> {
         Some(one.sizes())
     });
     let names: Vec<String> = names.collect();
-    let which: Vec<Which> = distinct(sized().map(|one| (point_name(one.group.params), table(&one.rows))));
+    let which: Vec<Which> = distinct(sized().map(|one| (one.group.point(), table(&one.rows))));
     let figures: [(&'static str, Read); 2] =
         [("Slowdown, median", |row| row.slowdown_p50), ("Slowdown, 99th percentile", |row| row.slowdown_p99)];
     let chart = |(label, of): (&'static str, Read)| Chart {
@@ -117,7 +117,7 @@ pub fn by_size(results: &Results, groups: &[Group]) -> Option<Sweep> {
             .map(|panel| {
                 let line = |(controller, _): (&str, String)| {
                     let own = sized().filter(|one| {
-                        one.group.controller == controller && (point_name(one.group.params), table(&one.rows)) == *panel
+                        one.group.controller == controller && (one.group.point(), table(&one.rows)) == *panel
                     });
                     let found = own.filter_map(|one| {
                         Some((place(&one.rows)?, spread(one.rows.iter().filter_map(|row| of(row)))?))

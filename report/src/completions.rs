@@ -1,6 +1,5 @@
 //! Flows that arrived, in words and in a table: how long they took and how much longer than on the idle path, by size.
 
-use crate::groups::point_name;
 use crate::html::escape;
 use crate::tables::{swatch, table};
 use experiment::results::figures::{COMPLETION, Definition, Unit};
@@ -85,7 +84,7 @@ pub fn arrived(results: &Results, groups: &[Group]) -> String {
         _ = write!(head, "<th scope=\"col\" class=\"n\" title=\"{title}\">{}</th>", figure.label);
     }
     let rows = all.iter().map(|one| {
-        let point = point_name(one.group.params);
+        let point = one.group.point();
         let point = if point.is_empty() { point } else { format!(" ({})", escape(&point)) };
         let number = one.rows.first().map_or(String::new(), |row| row.table.to_string());
         let counts = [one.count(|row| row.arrived), one.count(|row| row.completed)];

@@ -27,8 +27,8 @@ pub fn listed_by(items: Vec<String>, by: &str) -> String {
     format!("{}{by}{} more{by}and {last}", first.join(by), items.len() - MOST_LISTED + 1)
 }
 
-/// Returns what each controller reached in the figures that are expected: `Utilisation: cubic 100.0 %, rapid 78.00 % to
-/// 89.00 %.` `None` where there is one controller, no such figure, or no room for as many letters.
+/// Returns what each controller reached in the figures that are expected: `Utilisation: cubic 100.0 %, rapid 78.00 % at
+/// path.buffer = 5 packets to 89.00 % at path.buffer = 1 bdp.` `None` where there is one controller, no such figure, or no room for as many letters.
 pub fn asked(expected: &[ExpectationOutcome], groups: &[Group], room: usize) -> Option<String> {
     let several = groups.iter().any(|group| group.controller != groups[0].controller);
     let mut names: Vec<&str> = Vec::new();
@@ -50,32 +50,43 @@ pub fn asked(expected: &[ExpectationOutcome], groups: &[Group], room: usize) -> 
     (several && !expected.is_empty() && !told.is_empty()).then(|| told.join(" "))
 }
 
-/// One figure: of each controller its mean, or the range of its means over the sweep points. The best is first.
+/// One figure: of each controller its mean, or over sweep points from what to what it goes. The best is first.
 fn of_figure(figure: &Definition, groups: &[Group]) -> Option<String> {
     let words = ranges(figure, groups)?;
     Some(format!("{}: {}.", figure.label, listed(words)))
 }
 
-/// What each controller reached in one figure, in words: its mean, or the range of its means over the sweep points. The best
-/// is first; `None` where nobody has the figure.
+/// What each controller reached in one figure, in words: its mean, or over sweep points from what to what it goes, and at
+/// which. The best is first; `None` where nobody has the figure.
 pub fn ranges(figure: &Definition, groups: &[Group]) -> Option<Vec<String>> {
-    let mut found: Vec<(&str, f64, f64)> = Vec::new();
+    let mut found: Vec<(&str, Vec<(f64, String)>)> = Vec::new();
     for group in groups {
         let Some(mean) = group.interval(figure.name).map(|interval| interval.mean) else { continue };
-        match found.iter_mut().find(|(name, ..)| *name == group.controller) {
-            Some((_, low, high)) => (*low, *high) = (low.min(mean), high.max(mean)),
-            None => found.push((group.controller, mean, mean)),
+        let at = (mean, group.point());
+        match found.iter_mut().find(|(name, _)| *name == group.controller) {
+            Some((_, means)) => means.push(at),
+            None => found.push((group.controller, vec![at])),
         }
     }
-    found.sort_by(|a, b| (a.1 + a.2).total_cmp(&(b.1 + b.2)));
+    found.iter_mut().for_each(|(_, means)| means.sort_by(|a, b| a.0.total_cmp(&b.0)));
+    let middle = |means: &[(f64, String)]| means[0].0 + means[means.len() - 1].0;
+    found.sort_by(|a, b| middle(&a.1).total_cmp(&middle(&b.1)));
     if figure.unit != Unit::Time && figure.name != "loss_ratio" {
         found.reverse();
     }
-    let words = |(name, low, high): &(&str, f64, f64)| {
-        let (low, high) = (quantity(*low, figure.unit), quantity(*high, figure.unit));
-        if low == high { format!("{name} {low}") } else { format!("{name} {low} to {high}") }
-    };
-    (!found.is_empty()).then(|| found.iter().map(words).collect())
+    let words = found.into_iter().map(|(name, means)| format!("{name} {}", range(means, figure.unit)));
+    let words: Vec<String> = words.collect();
+    (!words.is_empty()).then_some(words)
+}
+
+/// Returns from what to what a figure goes over sweep points, and at which: `34.45 % at path.queue = pie to 92.97 % at path.queue
+/// = codel`.
+pub fn range(means: impl IntoIterator<Item = (f64, String)>, unit: Unit) -> String {
+    let mut means: Vec<(f64, String)> = means.into_iter().collect();
+    means.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let (Some(low), Some(high)) = (means.first(), means.last()) else { return String::new() };
+    let (least, most) = (quantity(low.0, unit), quantity(high.0, unit));
+    if least == most { least } else { format!("{least} at {} to {most} at {}", low.1, high.1) }
 }
 
 /// The key whose values are buffers.
@@ -147,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn each_controller_is_told_with_the_range_over_the_points() {
+    fn each_controller_has_its_range_over_the_points_and_where_its_ends_lie() {
         let mut results = example::sweep();
         for (number, run) in results.runs.iter_mut().enumerate() {
             run.summary.utilisation = Some(if run.controller == "rapid" { 0.5 + 0.001 * number as f64 } else { 1.0 });
@@ -160,7 +171,8 @@ mod tests {
         };
         let found = asked(&[expectation("utilisation")], &groups(&results.runs), 260).expect("a sentence");
         // By hand: means of 0.500 to 0.502 and of 0.509 to 0.511.
-        assert_eq!(found, "Utilisation: cubic 100.0 %, rapid 50.10 % to 51.00 %.");
+        let range = "50.10 % at path.buffer = 5 packets to 51.00 % at path.buffer = 40 packets";
+        assert_eq!(found, format!("Utilisation: cubic 100.0 %, rapid {range}."));
         assert_eq!(asked(&[], &groups(&results.runs), 260), None);
         assert_eq!(asked(&[expectation("utilisation")], &groups(&results.runs), 20), None, "no room");
         results.runs.retain(|run| run.controller == "rapid");

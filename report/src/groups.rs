@@ -86,11 +86,6 @@ pub fn ordered_name(results: &Results, params: &BTreeMap<String, String>) -> Str
     in_order(results, params).iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Returns a sweep point in words.
-pub fn point_name(params: &BTreeMap<String, String>) -> String {
-    params.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use crate::findings::{listed, ranges};
 use crate::html::escape;
-use crate::verdict::{MOST_MIXES, lead, shared};
+use crate::verdict::{MOST_LETTERS, MOST_MIXES, lead, shared};
 use experiment::results::figures::SUMMARY;
 use experiment::results::{HostLabel, Manifest, Results, SCHEMA, groups};
 use std::collections::BTreeMap;
@@ -144,18 +144,22 @@ pub fn answer(all: &[Named]) -> String {
     let expected = || all.iter().flat_map(|(_, results)| &results.expectations);
     let missed = expected().filter(|one| !one.met).count();
     let met = (expected().count() > 0).then(|| lead(missed, expected().count()));
-    [first].into_iter().chain(met).chain(compared(all)).chain(shares(all)).collect::<Vec<_>>().join(" ")
+    let said = [first].into_iter().chain(met).collect::<Vec<_>>().join(" ");
+    let room = MOST_LETTERS.saturating_sub(said.chars().count());
+    [said].into_iter().chain(compared(all, room)).chain(shares(all)).collect::<Vec<_>>().join(" ")
 }
 
-/// One figure of every result: `Utilisation: in fast, rapid 93.00 %, cubic 90.00 %; in slow, ...`
-fn compared(all: &[Named]) -> Option<String> {
-    COMPARED.iter().find_map(|name| {
+/// One figure of every result: `Utilisation: in fast, rapid 93.00 %, cubic 90.00 %; in slow, ...` Where there is no room for as
+/// many letters, the pictures show it.
+fn compared(all: &[Named], room: usize) -> Option<String> {
+    let found = COMPARED.iter().find_map(|name| {
         let figure = SUMMARY.iter().find(|figure| figure.name == *name)?;
         let of =
             |(name, results): &Named| Some(format!("in {name}, {}", listed(ranges(figure, &groups(&results.runs))?)));
         let told: Option<Vec<String>> = all.iter().map(of).collect();
         Some(format!("{}: {}.", figure.label, told?.join("; ")))
-    })
+    });
+    found.filter(|words| words.chars().count() <= room)
 }
 
 /// What each controller of a mix got, where results have few mixes: `Of what the flows got together: in fast, rapid 40.00 %,

@@ -1,7 +1,7 @@
 //! Throughput, loss and queueing delay in one sentence. Who got most says little where what it cost others is left out.
 
 use crate::findings;
-use crate::groups::{difference, doubt, point_name};
+use crate::groups::{difference, doubt};
 use experiment::results::figures::Unit;
 use experiment::results::numbers::{shown, trimmed};
 use experiment::results::{Group, Run};
@@ -72,8 +72,8 @@ pub fn oversenders(groups: &[Group]) -> Vec<String> {
             let Some(times) = times(&group.runs, name).filter(|times| *times >= OVERSENDS) else { continue };
             match most.iter_mut().find(|(known, ..)| *known == name) {
                 Some(known) if known.1 >= times => {}
-                Some(known) => (known.1, known.2) = (times, point_name(group.params)),
-                None => most.push((name, times, point_name(group.params))),
+                Some(known) => (known.1, known.2) = (times, group.point()),
+                None => most.push((name, times, group.point())),
             }
         }
     }

@@ -1,9 +1,9 @@
 //! The results in words. Every word is computed. The text says so where the replications do not establish a difference.
 
-use crate::groups::{difference, doubt, point_name, points};
+use crate::groups::{difference, doubt, points};
 use crate::{completions, findings, together, ways};
 use experiment::results::figures::{SUMMARY, Unit};
-use experiment::results::numbers::{quantity, shown};
+use experiment::results::numbers::shown;
 use experiment::results::{
     ExpectationOutcome, Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups, phase_time,
 };
@@ -101,7 +101,7 @@ pub fn lead(missed: usize, all: usize) -> String {
 }
 
 /// As long an answer leaves room for a picture on the screen of a telephone. What was missed is told at any length.
-const MOST_LETTERS: usize = 260;
+pub const MOST_LETTERS: usize = 260;
 
 /// What each controller got where few mixes are compared.
 fn mixes(groups: &[Group]) -> Option<String> {
@@ -199,12 +199,9 @@ pub fn shared<'a>(groups: &[Group<'a>]) -> Vec<(&'a str, String)> {
             _ => {
                 let own = mixes.iter().filter(|(group, _)| group.controller == mix);
                 let means = own.flat_map(|(group, shares)| {
-                    shares
-                        .iter()
-                        .filter(|(other, _)| other == name)
-                        .map(|(_, share)| (share.mean, point_name(group.params)))
+                    shares.iter().filter(|(other, _)| other == name).map(|(_, share)| (share.mean, group.point()))
                 });
-                format!("{name} {}", range(means, Unit::Share))
+                format!("{name} {}", findings::range(means, Unit::Share))
             }
         });
         (mix, got.collect::<Vec<_>>().join(", "))
@@ -239,16 +236,6 @@ fn at_one_point(question: &Question, groups: &[Group]) -> Option<String> {
     Some(format!("{lead} {} ({}{against}){caveat}.", best.controller, shown(*figure, question.unit)))
 }
 
-/// Returns from what to what a figure goes over sweep points, and at which: `34.45 % at path.queue = pie to 92.97 % at path.queue
-/// = codel`.
-fn range(means: impl Iterator<Item = (f64, String)>, unit: Unit) -> String {
-    let mut means: Vec<(f64, String)> = means.collect();
-    means.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let (Some(low), Some(high)) = (means.first(), means.last()) else { return String::new() };
-    let (least, most) = (quantity(low.0, unit), quantity(high.0, unit));
-    if least == most { least } else { format!("{least} at {} to {most} at {}", low.1, high.1) }
-}
-
 /// Returns how often each controller was best over the sweep points, and the range of the values that it reached.
 fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Option<String> {
     let points = points(results);
@@ -266,8 +253,8 @@ fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Opti
     wins.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
     let range = |name: &str| {
         let own = groups.iter().filter(|group| group.controller == name);
-        let means = own.filter_map(|group| Some((group.interval(question.metric)?.mean, point_name(group.params))));
-        range(means, question.unit)
+        let means = own.filter_map(|group| Some((group.interval(question.metric)?.mean, group.point())));
+        findings::range(means, question.unit)
     };
     if let ([(name, _)], true) = (&wins[..], groups.iter().all(|group| group.controller == groups[0].controller)) {
         return Some(format!("{}: {name}, {} over {} sweep points.", question.topic, range(name), points.len()));

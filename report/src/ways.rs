@@ -1,11 +1,11 @@
 //! Who got what where flows take different ways, in words.
 
 use crate::findings::listed;
-use crate::groups::{point_name, points};
+use crate::groups::points;
 use crate::network::Network;
 use experiment::results::figures::Unit;
 use experiment::results::numbers::{quantity, scale};
-use experiment::results::{Group, Results, Way};
+use experiment::results::{Group, Results, Way, point_name};
 use std::collections::BTreeMap;
 
 /// Ways that a reader takes in, one by one, at first sight; of more, the two that got least and most are told.
@@ -125,7 +125,7 @@ fn of_group(group: &Group, groups: &[Group], network: &Network) -> Option<String
     let several = groups.iter().any(|other| other.controller != group.controller);
     let which = match (several, group.params.is_empty()) {
         (true, _) => format!("With {}, a flow", group.name()),
-        (false, false) => format!("With {}, a flow", point_name(group.params)),
+        (false, false) => format!("With {}, a flow", group.point()),
         (false, true) => "A flow".to_string(),
     };
     Some(format!("{which} got {figures}."))

@@ -112,6 +112,11 @@ pub const WHY_ABOVE_ALL: &str = "Above 100 % of what is left, for one of three r
     traffic that was dropped, which counts as traffic because it had arrived; what waited in the queue when the warm-up \
     ended left after it; or a shaper's full bucket let a burst through above its rate.";
 
+/// Returns a sweep point in words, like `path.buffer = 1 bdp, path.delay = 5 ms`.
+pub fn point_name(params: &BTreeMap<String, String>) -> String {
+    params.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
+}
+
 /// The replications of one controller at one sweep point.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
@@ -143,8 +148,13 @@ pub fn groups(runs: &[Run]) -> Vec<Group<'_>> {
 impl<'a> Group<'a> {
     /// Returns the group's name, like `rapid, path.buffer = 1 bdp`.
     pub fn name(&self) -> String {
-        let params = self.params.iter().map(|(key, value)| format!(", {key} = {value}"));
-        format!("{}{}", self.controller, params.collect::<String>())
+        let point = self.point();
+        if point.is_empty() { self.controller.to_string() } else { format!("{}, {point}", self.controller) }
+    }
+
+    /// Returns the sweep point, like `path.buffer = 1 bdp, path.delay = 5 ms`.
+    pub fn point(&self) -> String {
+        point_name(self.params)
     }
 
     /// Returns the mean of a figure over the replications that have it, and from three on its interval; `None` if none has
