@@ -52,10 +52,10 @@ mod tests {
 
     #[test]
     fn the_template_is_a_scenario_and_so_it_is_with_every_key_that_it_offers() {
-        // Three controllers, two replications; three buffers.
-        assert_eq!(runs(&text("first.toml")), 6);
+        // Three controllers, three replications; three buffers.
+        assert_eq!(runs(&text("first.toml")), 9);
         let all = text("first.toml").replace("#: ", "");
-        assert_eq!(runs(&all), 18);
+        assert_eq!(runs(&all), 27);
     }
 
     #[test]

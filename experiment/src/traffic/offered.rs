@@ -3,7 +3,7 @@
 use crate::scenario::{Experiment, FlowSpec, Start, TraceSource, TrafficKind};
 use crate::traffic::chance::{Purpose, seed};
 use crate::traffic::{AnySource, CrossPacket, Superposition, TrafficError, open, replay, survey};
-use packetscale_models::units::Time;
+use packetscale_models::units::{Span, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::collections::BTreeSet;
@@ -55,8 +55,8 @@ pub fn cross_traffic<E: From<TrafficError>>(
     (0..experiment.traffic.len()).map(|index| packets(experiment, index, &alone)).collect()
 }
 
-/// Returns a warning for each flaw of the captures that a plan replays. A capture that cannot be read gives none here: its
-/// run refuses it.
+/// Returns what a plan's author should know before it runs: flaws of the captures that it replays, and periods that its curves
+/// cannot show. A capture that cannot be read gives no warning: its run refuses it.
 pub fn warnings(plan: &[Experiment]) -> Vec<String> {
     let captures = plan.iter().flat_map(|experiment| &experiment.traffic).filter_map(|spec| match &spec.kind {
         TrafficKind::Trace { file, source: TraceSource::Pcap, .. } => Some(file),
@@ -64,5 +64,39 @@ pub fn warnings(plan: &[Experiment]) -> Vec<String> {
     });
     let once: BTreeSet<_> = captures.collect();
     let flaws = once.into_iter().filter_map(|file| Some((file, survey(file, TraceSource::Pcap).ok()?.flaws)));
-    flaws.flat_map(|(file, flaws)| flaws.warnings(file)).collect()
+    let hidden: BTreeSet<String> = plan.iter().flat_map(hidden).collect();
+    flaws.flat_map(|(file, flaws)| flaws.warnings(file)).chain(hidden).collect()
+}
+
+/// With fewer points to a period, curves show a period that is not there.
+const POINTS_OF_A_PERIOD: u64 = 4;
+
+/// The periods of bursts that are too short for the steps of the curves.
+fn hidden(experiment: &Experiment) -> Vec<String> {
+    let step = experiment.record.step;
+    let said = |key: String, kind: &TrafficKind| {
+        let period = period(kind)?;
+        let longest = Span::from_picos(period.picos() / POINTS_OF_A_PERIOD);
+        (step > longest).then(|| {
+            format!(
+                "{key}: bursts come every {period}, which curves with record.step = \"{step}\" cannot show; expected a \
+                 step of {longest} at most, or longer bursts"
+            )
+        })
+    };
+    let traffic = experiment.traffic.iter().enumerate();
+    let traffic = traffic.filter_map(|(index, spec)| said(format!("traffic.{index}"), &spec.kind));
+    let flows = experiment.flows.iter().enumerate();
+    let flows = flows.filter_map(|(index, flow)| said(format!("flow.{index}.application"), &flow.offered()?.kind));
+    if experiment.record.detail { traffic.chain(flows).collect() } else { Vec::new() }
+}
+
+/// The time from burst to burst, on average.
+fn period(kind: &TrafficKind) -> Option<Span> {
+    match kind {
+        TrafficKind::OnOff { on, off, .. }
+        | TrafficKind::ExponentialOnOff { on, off, .. }
+        | TrafficKind::ParetoOnOff { on, off, .. } => Some(*on + *off),
+        _ => None,
+    }
 }

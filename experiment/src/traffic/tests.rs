@@ -307,3 +307,24 @@ fn nine_copies_of_the_recorded_trace_are_about_as_bursty_as_published_bursty_cro
     let (mean, _) = mean_and_variance(&spreads);
     assert!((mean / 2.79 - 1.0).abs() < 0.05, "{mean}: {spreads:?}");
 }
+
+/// Four points of 100 ms show a period of 400 ms. Bursts of 50 ms and silences of 150 ms come every 200 ms.
+#[test]
+fn bursts_too_short_for_the_curves_are_warned_of_once() {
+    let warnings = |on: &str, record: &str| {
+        let text = format!(
+            "[run]\nduration = \"1 s\"\nreplications = 2\n[record]\n{record}\n[path]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
+             [[flow]]\ncontroller = \"cubic\"\napplication = {{ kind = \"on-off\", on = \"{on}\", off = \"150 ms\", rate = \"1 Mbit/s\" }}\n\
+             [[traffic]]\nkind = \"on-off\"\non = \"{on}\"\noff = \"150 ms\"\nrate = \"1 Mbit/s\"\n"
+        );
+        let scenario = crate::scenario::Scenario::parse(&text, std::path::Path::new("x.toml"), &[]);
+        crate::traffic::warnings(&scenario.unwrap_or_else(|error| panic!("{error}")).plan())
+    };
+    let said = warnings("50 ms", "step = \"100 ms\"");
+    let expected = "bursts come every 200 ms, which curves with record.step = \"100 ms\" cannot show; expected a step of 50 ms \
+                    at most, or longer bursts";
+    assert_eq!(said, ["flow.0.application", "traffic.0"].map(|key| format!("{key}: {expected}")));
+    assert!(warnings("250 ms", "step = \"100 ms\"").is_empty());
+    assert!(warnings("50 ms", "step = \"50 ms\"").is_empty());
+    assert!(warnings("50 ms", "step = \"100 ms\"\ndetail = false").is_empty());
+}
