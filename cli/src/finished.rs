@@ -2,13 +2,13 @@
 
 use crate::outcome::Failure;
 use crate::output::say;
-use experiment::results::Results;
+use experiment::results::{Print, Results, colours_wanted, to_table};
 use report::PAGE;
 use std::path::Path;
 
-/// Prints the table.
-pub fn shown(results: &Results, folder: &Path) -> Result<(), Failure> {
-    let table = experiment::results::to_table(results, experiment::results::colours_wanted());
+/// Prints the table; `wide` with all its columns.
+pub fn shown(results: &Results, folder: &Path, wide: bool) -> Result<(), Failure> {
+    let table = to_table(results, Print { colours: colours_wanted(), wide });
     let page = folder.join(PAGE);
     let page = if page.is_file() { format!("\nThe page: {}", page.display()) } else { String::new() };
     say(&format!("{table}\nWritten to {}{page}\n", folder.display()))

@@ -72,7 +72,7 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     if arguments.making.json {
         say(&experiment::results::to_json(&results))?;
     } else {
-        shown(&results, &folder)?;
+        shown(&results, &folder, arguments.wide)?;
     }
     met(&results)
 }

@@ -94,7 +94,7 @@ fn check(scenario: &Scenario) -> Result<(), Failed> {
     if results.expectations.iter().all(|expectation| expectation.met) {
         return Ok(());
     }
-    Err(experiment::results::to_table(&results, false).into())
+    Err(experiment::results::to_table(&results, experiment::results::Print::default()).into())
 }
 
 /// One flow on 10 Mbit/s, with an expectation.

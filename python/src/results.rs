@@ -78,9 +78,10 @@ macro_rules! getters {
                 self.0.runs.len()
             }
 
-            /// The table that the command prints.
+            /// The table that the command prints with --wide.
             fn __str__(&self) -> String {
-                experiment::results::to_table(&self.0, false)
+                let print = experiment::results::Print { wide: true, colours: false };
+                experiment::results::to_table(&self.0, print)
             }
 
             fn __repr__(&self) -> String {

@@ -51,6 +51,9 @@ pub struct Run {
     /// Write no report
     #[arg(long)]
     pub no_page: bool,
+    /// Print all columns of the table, not only those that fit 100 characters
+    #[arg(long, conflicts_with = "json")]
+    pub wide: bool,
     /// Also write every packet that leaves the measured link to this file, for traffic of kind "trace". Needs a plan of one
     /// run
     #[arg(long, value_name = "FILE")]

@@ -45,6 +45,9 @@ pub struct Plan {
 pub struct Merge {
     /// Output folder that contains shards/
     pub folder: PathBuf,
+    /// Print all columns of the table, not only those that fit 100 characters
+    #[arg(long)]
+    pub wide: bool,
     /// Write no report
     #[arg(long)]
     pub no_page: bool,

@@ -41,7 +41,7 @@ pub fn merge(arguments: &Merge, hosts: &[&dyn Host]) -> Result<(), Failure> {
         undo();
         unwritable(folder, &error)
     })?;
-    shown(&results, folder)?;
+    shown(&results, folder, arguments.wide)?;
     met(&results)
 }
 

@@ -1,5 +1,8 @@
 //! Lines of cells in columns.
 
+/// Spaces between two columns.
+pub(crate) const GAP: usize = 2;
+
 /// Formats lines of cells in columns. Aligns the columns in `right` to the right, the others to the left.
 pub fn to_lines(lines: &[Vec<String>], right: std::ops::Range<usize>) -> String {
     aligned(lines, |column| !right.contains(&column), &|_| None)
@@ -22,7 +25,7 @@ pub(crate) fn aligned(
                 _ => cell,
             }
         });
-        out.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        out.push_str(cells.collect::<Vec<_>>().join(&" ".repeat(GAP)).trim_end());
         out.push('\n');
     }
     out

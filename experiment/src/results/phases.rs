@@ -112,15 +112,17 @@ const HEAD: [&str; 8] = ["who got what", "when", "flows of", "flows", "Mbit/s", 
 /// More lines are left to the files.
 const MOST_LINES: usize = 60;
 
-/// Returns a table of the phases of all groups; nothing where each group has one.
-pub(crate) fn to_phases(groups: &[Group]) -> String {
+/// Returns a table of the phases of all groups. Of groups with one phase only where `single` asks for it and several
+/// controllers meet. Names the groups where there are several.
+pub(crate) fn to_phases(groups: &[Group], single: bool) -> String {
     let mut lines: Vec<Vec<String>> = vec![HEAD.map(str::to_string).to_vec()];
+    let same = groups.iter().all(|group| group.controller == groups[0].controller);
     for group in groups {
         let phases = group.phases();
-        if phases.len() > 1 {
+        if phases.len() > 1 || single && phases.iter().any(|phase| phase.got.len() > 1) {
+            let first = lines.len();
             lines.extend(phases.iter().flat_map(rows));
-            let first = lines.len() - phases.iter().map(|phase| phase.got.len()).sum::<usize>();
-            lines[first][0] = group.name();
+            lines[first][0] = if same { group.point() } else { group.name() };
         }
     }
     if lines.len() < 2 {
@@ -129,6 +131,10 @@ pub(crate) fn to_phases(groups: &[Group]) -> String {
     let more = lines.len().saturating_sub(1 + MOST_LINES);
     lines.truncate(1 + MOST_LINES);
     let more = if more > 0 { format!("... and {more} more lines: the files have all\n") } else { String::new() };
+    if groups.len() == 1 {
+        lines.iter_mut().for_each(|line| drop(line.remove(0)));
+        return format!("\n{}{more}", to_lines(&lines, WORDS - 1..HEAD.len() - 1));
+    }
     format!("\n{}{more}", to_lines(&lines, WORDS..HEAD.len()))
 }
 
@@ -189,14 +195,14 @@ mod tests {
         let fullest = groups(&runs)[0].fullest().expect("a phase");
         assert_eq!((fullest.from_s, fullest.to_s, fullest.got.len()), (10.0, 20.0, 2));
         assert_eq!(time(&fullest), "10 to 20 s");
-        let table = to_phases(&groups(&runs));
+        let table = to_phases(&groups(&runs), false);
         assert_eq!(table.lines().count(), 6, "{table}");
         assert!(table.contains("10 to 20 s"), "{table}");
     }
 
     #[test]
     fn one_phase_has_no_table_and_a_short_one_is_left_out() {
-        assert_eq!(to_phases(&groups(&[run(9.0, &[&[("a", 9.0), ("b", 1.0)]])])), "");
+        assert_eq!(to_phases(&groups(&[run(9.0, &[&[("a", 9.0), ("b", 1.0)]])]), false), "");
         let short = [run(10.1, &[&[("a", 9.0)], &[("a", 2.0), ("b", 7.0)]])];
         assert_eq!(groups(&short)[0].phases().len(), 1);
     }

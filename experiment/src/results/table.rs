@@ -1,36 +1,86 @@
 //! The table for the terminal.
 
-use crate::results::columns::aligned;
+use crate::results::columns::{GAP, aligned};
 use crate::results::completions::to_completions;
 use crate::results::numbers;
 use crate::results::phases::to_phases;
 use crate::results::schema::{ExpectationOutcome, Results};
 use crate::results::statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups, nothing_drawn};
 use crate::results::ways::to_ways;
+use std::collections::BTreeSet;
 use std::io::IsTerminal;
 
-/// A column of the table: its heading, the figure, its factor, and the number of decimals.
-type Figure = (&'static str, &'static str, f64, usize);
+/// How a table is printed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Print {
+    /// Names have the colours of the page.
+    pub colours: bool,
+    /// All columns, however wide. Else those that fit [`WIDTH`] columns of text.
+    pub wide: bool,
+}
+
+/// What a table that is not wide fits, in characters.
+pub const WIDTH: usize = 100;
+
+/// A figure of the table.
+struct Figure {
+    head: &'static str,
+    metric: &'static str,
+    scale: f64,
+    decimals: usize,
+    /// Where columns do not fit, those with the highest number are left out first; 0 stays, and so does what is expected.
+    dispensable: u8,
+}
 
 /// Rates differ by orders of magnitude: small ones have more decimals.
 const RATE: &str = "throughput_bps";
+const USED: &str = "utilisation";
+const OF_WHAT_IS_LEFT: &str = "available_share";
 
 const FIGURES: &[Figure] = &[
-    ("Mbit/s", RATE, 1e-6, 1),
-    ("used %", "utilisation", 100.0, 2),
-    ("of what is left %", "available_share", 100.0, 2),
-    ("loss %", "loss_ratio", 100.0, 4),
-    ("queue p50 ms", "queue_delay_p50_s", 1e3, 3),
-    ("p99 ms", "queue_delay_p99_s", 1e3, 3),
-    ("RTT ms", "rtt_mean_s", 1e3, 3),
-    ("Jain", "fairness_jain", 1.0, 4),
+    figure("Mbit/s", RATE, 1e-6, 1, 0),
+    figure("used %", USED, 100.0, 2, 7),
+    figure("of what is left %", OF_WHAT_IS_LEFT, 100.0, 2, 0),
+    figure("loss %", "loss_ratio", 100.0, 4, 1),
+    figure("queue p50 ms", "queue_delay_p50_s", 1e3, 3, 6),
+    figure("queue p99 ms", "queue_delay_p99_s", 1e3, 3, 2),
+    figure("RTT ms", "rtt_mean_s", 1e3, 3, 5),
+    figure("Jain", "fairness_jain", 1.0, 4, 4),
 ];
+
+const fn figure(head: &'static str, metric: &'static str, scale: f64, decimals: usize, dispensable: u8) -> Figure {
+    Figure { head, metric, scale, decimals, dispensable }
+}
+
+/// What is said of two replications in a table that has both values, and no mean.
+const BOTH_VALUES: &str = "2 runs: no interval, but both values, from the lesser to the greater.";
 
 /// More lines are left to the files.
 const MOST_LINES: usize = 200;
 
-/// The heading of the column that is there where several controllers meet.
+/// The heading of the column that is there where several controllers meet. It is left out last: then the phases show the
+/// shares.
 const SHARES: &str = "share of each %";
+
+/// Longer names of controllers are cut where the table is not wide and they differ all the same.
+const LONGEST_NAME: usize = 40;
+
+/// A cell without a figure.
+const NOTHING: &str = "-";
+
+/// A column: its heading, a cell for each group, the figure, none where it holds words, and [`Figure::dispensable`].
+struct Column {
+    head: String,
+    cells: Vec<String>,
+    metric: &'static str,
+    dispensable: u8,
+}
+
+impl Column {
+    fn width(&self) -> usize {
+        self.cells.iter().chain([&self.head]).map(|cell| cell.chars().count()).max().unwrap_or(0)
+    }
+}
 
 /// Whether to use colours: standard output is a terminal and `NO_COLOR` is not set (no-color.org).
 pub fn colours_wanted() -> bool {
@@ -39,48 +89,108 @@ pub fn colours_wanted() -> bool {
 
 /// Returns one line per controller and sweep point, the first [`MOST_LINES`] of them, then the expectations. From three replications on, each figure has
 /// the half-width of its 95 % confidence interval.
-pub fn to_table(results: &Results, colours: bool) -> String {
+pub fn to_table(results: &Results, print: Print) -> String {
     let groups = groups(&results.runs);
-    let keys: Vec<&String> = groups.first().map_or(Vec::new(), |group| group.params.keys().collect());
-    let head = ["controller"].into_iter().chain(keys.iter().map(|key| key.as_str()));
-    let mixed = groups.iter().any(|group| !group.shares().is_empty() && group.phases().len() < 2);
-    let head = head.chain(FIGURES.iter().map(|figure| figure.0)).chain(mixed.then_some(SHARES)).map(str::to_string);
-    let mut lines: Vec<Vec<String>> = vec![head.collect()];
-    lines.extend(groups.iter().take(MOST_LINES).map(|group| {
-        let params = keys.iter().map(|key| group.params.get(*key).cloned().unwrap_or_default());
-        let figures = FIGURES.iter().map(|figure| shown(group, figure));
-        let shares = mixed.then(|| shares(group));
-        std::iter::once(group.controller.to_string()).chain(params).chain(figures).chain(shares).collect()
-    }));
-    let paint = |line: usize| if colours { line.checked_sub(1).and_then(|at| ansi(groups[at].colour)) } else { None };
-    let expectations = results.expectations.iter().map(|outcome| said(outcome, colours));
-    let words = 1 + keys.len();
-    let table = aligned(&lines, |column| column < words || column >= words + FIGURES.len(), &paint);
-    let note = if groups.iter().any(Group::above_all) { format!("{WHY_ABOVE_ALL}\n") } else { String::new() };
-    let two = groups.iter().any(|group| group.runs.len() == 2 && !group.repeats());
-    let two = if two { format!("{NO_INTERVAL}\n") } else { String::new() };
-    let more = groups.len().saturating_sub(MOST_LINES);
-    let more = if more > 0 { format!("... and {more} more lines: the files have all\n") } else { String::new() };
-    table
-        + &more
-        + &two
-        + &nothing_drawn(&groups)
-        + &note
-        + &to_phases(&groups)
+    let mut columns = columns(&groups[..groups.len().min(MOST_LINES)], print.wide);
+    let expected = |metric: &str| results.expectations.iter().any(|outcome| outcome.metric == metric);
+    columns.iter_mut().filter(|column| expected(column.metric)).for_each(|column| column.dispensable = 0);
+    let left_out = !print.wide && {
+        said_once(&mut columns);
+        fit(&mut columns)
+    };
+    let shares = columns.iter().any(|column| column.head == SHARES);
+    let line = |cell: &dyn Fn(&Column) -> String| columns.iter().map(cell).collect::<Vec<_>>();
+    let rows = (0..groups.len().min(MOST_LINES)).map(|row| line(&|column| column.cells[row].clone()));
+    let lines: Vec<Vec<String>> = std::iter::once(line(&|column| column.head.clone())).chain(rows).collect();
+    let paint =
+        |line: usize| if print.colours { line.checked_sub(1).and_then(|at| ansi(groups[at].colour)) } else { None };
+    let expectations = results.expectations.iter().map(|outcome| said(outcome, print.colours));
+    aligned(&lines, |column| columns[column].metric.is_empty(), &paint)
+        + &notes(&groups, left_out, print.wide)
+        + &to_phases(&groups, !shares)
         + &to_completions(&groups)
         + &to_ways(&groups)
         + &expectations.collect::<String>()
 }
 
-fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
+/// What is said below the table, a line each.
+fn notes(groups: &[Group<'_>], left_out: bool, wide: bool) -> String {
+    let more = groups.len().saturating_sub(MOST_LINES);
+    let more = (more > 0).then(|| format!("... and {more} more lines: the files have all\n"));
+    let two = groups.iter().any(|group| group.runs.len() == 2 && !group.repeats());
+    let two = two.then(|| format!("{}\n", if wide { NO_INTERVAL } else { BOTH_VALUES }));
+    let above = groups.iter().any(Group::above_all).then(|| format!("{WHY_ABOVE_ALL}\n"));
+    let left_out = left_out.then(|| "More columns: --wide\n".to_string());
+    [more, left_out, two, Some(nothing_drawn(groups)), above].into_iter().flatten().collect()
+}
+
+fn columns(groups: &[Group<'_>], wide: bool) -> Vec<Column> {
+    let words = |head: &str, dispensable: u8, of: &dyn Fn(&Group<'_>) -> String| Column {
+        head: head.to_string(),
+        cells: groups.iter().map(of).collect(),
+        metric: "",
+        dispensable,
+    };
+    let named = if wide { |name: &str| name.to_string() } else { cut };
+    let names: BTreeSet<&str> = groups.iter().map(|group| group.controller).collect();
+    let apart = names.iter().map(|name| named(name)).collect::<BTreeSet<_>>().len() == names.len();
+    let controller = |group: &Group<'_>| if apart { named(group.controller) } else { group.controller.to_string() };
+    let mut columns = vec![words("controller", 0, &controller)];
+    for key in groups.first().map_or(Vec::new(), |group| group.params.keys().collect()) {
+        columns.push(words(key, 0, &|group| group.params.get(key).cloned().unwrap_or_default()));
+    }
+    columns.extend(FIGURES.iter().map(|figure| Column {
+        head: figure.head.to_string(),
+        cells: groups.iter().map(|group| shown(group, figure, wide)).collect(),
+        metric: figure.metric,
+        dispensable: figure.dispensable,
+    }));
+    if groups.iter().any(|group| !group.shares().is_empty() && group.phases().len() < 2) {
+        columns.push(words(SHARES, 3, &shares));
+    }
+    columns
+}
+
+/// The first letters of a long name.
+fn cut(name: &str) -> String {
+    let short: String = name.chars().take(LONGEST_NAME - 1).collect();
+    if name.chars().count() > LONGEST_NAME { format!("{}…", short.trim_end()) } else { name.to_string() }
+}
+
+/// Leaves out columns that say nothing or the same as another.
+fn said_once(columns: &mut Vec<Column>) {
+    let cells = |metric: &str| columns.iter().find(|column| column.metric == metric).map(|column| &column.cells);
+    let twice = cells(USED) == cells(OF_WHAT_IS_LEFT);
+    if twice {
+        columns.retain(|column| column.metric != OF_WHAT_IS_LEFT);
+        columns.iter_mut().filter(|column| column.metric == USED).for_each(|column| column.dispensable = 0);
+    }
+    columns.retain(|column| column.metric.is_empty() || column.cells.iter().any(|cell| cell != NOTHING));
+}
+
+/// Leaves out columns until the others fit [`WIDTH`]. Returns whether it did.
+fn fit(columns: &mut Vec<Column>) -> bool {
+    let all = columns.len();
+    while columns.iter().map(|column| column.width() + GAP).sum::<usize>() > WIDTH + GAP {
+        let most = columns.iter().map(|column| column.dispensable).max().unwrap_or(0);
+        let Some(at) = columns.iter().position(|column| column.dispensable == most && most > 0) else { break };
+        columns.remove(at);
+    }
+    columns.len() < all
+}
+
+/// A figure with its interval; of two runs both values, in a wide table the mean, too.
+fn shown(group: &Group<'_>, figure: &Figure, wide: bool) -> String {
+    let Figure { metric, scale, decimals, .. } = figure;
     let Some(interval) = group.interval(metric) else {
-        return "-".to_string();
+        return NOTHING.to_string();
     };
     let decimals = if *metric == RATE { numbers::decimals(interval.mean * scale, *decimals) } else { *decimals };
     let number = |value: f64| format!("{:.*}", decimals, value * scale);
     let mean = numbers::in_decimals(interval, *scale, decimals);
     match group.range(metric).map(|(low, high)| (number(low), number(high))) {
-        Some((low, high)) if low != high => format!("{mean} ({low} to {high})"),
+        Some((low, high)) if low != high && wide => format!("{mean} ({low} to {high})"),
+        Some((low, high)) if low != high => format!("{low} to {high}"),
         _ => mean,
     }
 }

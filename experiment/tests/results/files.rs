@@ -1,8 +1,8 @@
 //! The files that are written for results.
 
 use experiment::results::{
-    Environment, FlowResult, HostLabel, Manifest, Results, Run, SCHEMA, Series, Summary, TrafficResult, to_json,
-    to_table, write, write_file,
+    Environment, FlowResult, HostLabel, Manifest, Print, Results, Run, SCHEMA, Series, Summary, TrafficResult, WIDTH,
+    to_json, to_table, write, write_file,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -70,9 +70,11 @@ fn json(results: &Results) -> serde_json::Value {
     serde_json::from_str(&to_json(results)).expect("JSON")
 }
 
+const WIDE: Print = Print { colours: false, wide: true };
+
 /// The line of the printed table for cubic.
 fn line_of_cubic(results: &Results) -> String {
-    let table = to_table(results, false);
+    let table = to_table(results, WIDE);
     table.lines().find(|line| line.starts_with("cubic")).expect("a line").to_string()
 }
 
@@ -232,7 +234,7 @@ fn the_object_of_json_has_schema_host_and_flat_runs() {
 
 #[test]
 fn the_table_shows_means_with_intervals_and_dashes_where_there_is_nothing() {
-    let table = to_table(&results(0.0), false);
+    let table = to_table(&results(0.0), WIDE);
     let lines: Vec<&str> = table.lines().collect();
     assert_eq!(lines.len(), 4);
     assert!(lines[0].starts_with("controller  path.buffer"), "{}", lines[0]);
@@ -242,7 +244,28 @@ fn the_table_shows_means_with_intervals_and_dashes_where_there_is_nothing() {
     assert!(lines[2].starts_with("cubic") && lines[2].contains(" 50.00 "), "{}", lines[2]);
     assert!(lines[2].contains(" - "), "{}", lines[2]);
     assert!(!table.contains('\x1b'));
-    assert!(to_table(&results(0.0), true).contains("\x1b[38;2;213;94;0mrapid"));
+    assert!(to_table(&results(0.0), Print { colours: true, wide: true }).contains("\x1b[38;2;213;94;0mrapid"));
+}
+
+/// Without traffic, what is left is all: two columns would say the same.
+#[test]
+fn a_table_fits_its_width_and_says_that_there_is_more() {
+    let mut results = results(0.0);
+    for run in &mut results.runs {
+        run.controller = format!("{} + another with a label that is longer than a name", run.controller);
+        run.summary.available_share = run.summary.utilisation;
+        let figures = &mut run.summary;
+        (figures.queue_delay_p50_s, figures.queue_delay_p99_s, figures.rtt_mean_s) =
+            (Some(1e-3), Some(2e-3), Some(0.1));
+    }
+    let table = to_table(&results, Print::default());
+    assert!(table.lines().all(|line| line.chars().count() <= WIDTH), "{table}");
+    assert!(table.contains("\nrapid + another with a label that is lo…  "), "{table}");
+    let head = table.lines().next().expect("a line");
+    assert!(head.contains("used %") && head.contains("queue p99 ms") && !head.contains("of what is left"), "{head}");
+    assert!(table.contains("\nMore columns: --wide\n"), "{table}");
+    let wide = to_table(&results, WIDE);
+    assert!(wide.lines().next().expect("a line").contains("of what is left %") && !wide.contains("--wide"), "{wide}");
 }
 
 /// Half of 64 kbit/s.
@@ -292,7 +315,7 @@ fn swept_values_are_numbers_with_their_unit_in_every_format() {
     assert_eq!(again.params["path.delay_s"], "0.0025");
     assert_eq!(json(&results)["runs"][2]["params"]["path.delay_s"], 0.015);
     // The printed table is for people: as the scenario writes it.
-    assert!(to_table(&results, false).contains("2.5 ms"));
+    assert!(to_table(&results, WIDE).contains("2.5 ms"));
 }
 
 #[test]
@@ -318,21 +341,21 @@ fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
         share: Some(share),
         ..experiment::results::ControllerShare::default()
     };
-    assert!(!to_table(&results, false).contains("share of each"));
+    assert!(!to_table(&results, WIDE).contains("share of each"));
     for (run, rapid) in results.runs.iter_mut().zip([0.2, 0.3, 0.5]) {
         run.shares = vec![share("rapid", rapid), share("cubic", 1.0 - rapid)];
         run.summary.available_share = Some(1.0);
     }
-    let table = to_table(&results, false);
+    let table = to_table(&results, WIDE);
     // The mean of 0.2 and 0.3.
     assert!(table.lines().nth(1).expect("rapid").ends_with("  rapid 25.0, cubic 75.0"), "{table}");
     assert!(table.lines().nth(2).expect("cubic").ends_with("  rapid 50.0, cubic 50.0"), "{table}");
     assert!(!table.contains("Above 100 %"), "{table}");
     // A packet more or less in a short run is no news.
     results.runs[2].summary.available_share = Some(1.000_9);
-    assert!(!to_table(&results, false).contains("Above 100 %"));
+    assert!(!to_table(&results, WIDE).contains("Above 100 %"));
     results.runs[2].summary.available_share = Some(1.2);
-    assert!(to_table(&results, false).contains("\nAbove 100 % of what is left, "), "{table}");
+    assert!(to_table(&results, WIDE).contains("\nAbove 100 % of what is left, "), "{table}");
     let files = written(&results);
     let shares = text(&files, "shares.csv");
     let lines: Vec<&str> = shares.lines().take(2).collect();
