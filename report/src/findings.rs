@@ -27,8 +27,8 @@ pub fn listed_by(items: Vec<String>, by: &str) -> String {
     format!("{}{by}{} more{by}and {last}", first.join(by), items.len() - MOST_LISTED + 1)
 }
 
-/// Returns what each controller reached in the figures that are expected: `Utilisation: cubic 100.0 %, rapid 78.00 % at
-/// path.buffer = 5 packets to 89.00 % at path.buffer = 1 bdp.` `None` where there is one controller, no such figure, or no room for as many letters.
+/// Returns what each controller reached in the figures that are expected: `Utilisation over path.buffer: cubic 100.0 %,
+/// rapid 78.00 % at 5 packets to 89.00 % at 1 bdp.` `None` where there is one controller, no such figure, or no room for as many letters.
 pub fn asked(expected: &[ExpectationOutcome], groups: &[Group], room: usize) -> Option<String> {
     let several = groups.iter().any(|group| group.controller != groups[0].controller);
     let mut names: Vec<&str> = Vec::new();
@@ -53,7 +53,18 @@ pub fn asked(expected: &[ExpectationOutcome], groups: &[Group], room: usize) -> 
 /// One figure: of each controller its mean, or over sweep points from what to what it goes. The best is first.
 fn of_figure(figure: &Definition, groups: &[Group]) -> Option<String> {
     let words = ranges(figure, groups)?;
-    Some(format!("{}: {}.", figure.label, listed(words)))
+    Some(format!("{}: {}.", topic(figure, groups), listed(words)))
+}
+
+/// The key that is swept, where it is one.
+fn swept<'a>(groups: &[Group<'a>]) -> Option<&'a str> {
+    let params = groups.first()?.params;
+    params.keys().next().filter(|_| params.len() == 1).map(String::as_str)
+}
+
+/// What [`ranges`] are of: the figure, and the one key that is swept, whose values they name.
+pub fn topic(figure: &Definition, groups: &[Group]) -> String {
+    swept(groups).map_or(figure.label.to_string(), |key| format!("{} over {key}", figure.label))
 }
 
 /// What each controller reached in one figure, in words: its mean, or over sweep points from what to what it goes, and at
@@ -62,7 +73,8 @@ pub fn ranges(figure: &Definition, groups: &[Group]) -> Option<Vec<String>> {
     let mut found: Vec<(&str, Vec<(f64, String)>)> = Vec::new();
     for group in groups {
         let Some(mean) = group.interval(figure.name).map(|interval| interval.mean) else { continue };
-        let at = (mean, group.point());
+        let value = swept(groups).and_then(|key| group.params.get(key));
+        let at = (mean, value.cloned().unwrap_or_else(|| group.point()));
         match found.iter_mut().find(|(name, _)| *name == group.controller) {
             Some((_, means)) => means.push(at),
             None => found.push((group.controller, vec![at])),
@@ -171,8 +183,8 @@ mod tests {
         };
         let found = asked(&[expectation("utilisation")], &groups(&results.runs), 260).expect("a sentence");
         // By hand: means of 0.500 to 0.502 and of 0.509 to 0.511.
-        let range = "50.10 % at path.buffer = 5 packets to 51.00 % at path.buffer = 40 packets";
-        assert_eq!(found, format!("Utilisation: cubic 100.0 %, rapid {range}."));
+        let range = "50.10 % at 5 packets to 51.00 % at 40 packets";
+        assert_eq!(found, format!("Utilisation over path.buffer: cubic 100.0 %, rapid {range}."));
         assert_eq!(asked(&[], &groups(&results.runs), 260), None);
         assert_eq!(asked(&[expectation("utilisation")], &groups(&results.runs), 20), None, "no room");
         results.runs.retain(|run| run.controller == "rapid");

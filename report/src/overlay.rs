@@ -1,6 +1,6 @@
 //! Several results on one page: their runs under names that say which result they belong to, and what was run differently.
 
-use crate::findings::{listed, ranges};
+use crate::findings::{listed, ranges, topic};
 use crate::html::escape;
 use crate::verdict::{MOST_LETTERS, MOST_MIXES, lead, shared};
 use experiment::results::figures::SUMMARY;
@@ -157,7 +157,8 @@ fn compared(all: &[Named], room: usize) -> Option<String> {
         let of =
             |(name, results): &Named| Some(format!("in {name}, {}", listed(ranges(figure, &groups(&results.runs))?)));
         let told: Option<Vec<String>> = all.iter().map(of).collect();
-        Some(format!("{}: {}.", figure.label, told?.join("; ")))
+        let topic = topic(figure, &groups(&all.first()?.1.runs));
+        Some(format!("{topic}: {}.", told?.join("; ")))
     });
     found.filter(|words| words.chars().count() <= room)
 }
