@@ -149,11 +149,17 @@ pub fn buffers(results: &Results, groups: &[Group]) -> Option<String> {
     let several = needs.iter().any(|(_, all)| all.len() > 1);
     let words = |(name, all): &(&str, Vec<usize>)| match (size(all[0]), size(all[all.len() - 1])) {
         (least, most) if least == most => format!("{name} {least}"),
-        (least, most) => format!("{name} {} ({least} to {most})", size(all[all.len() / 2])),
+        (least, most) => format!("{name} {} ({} to {most})", size(all[all.len() / 2]), without_unit(&least, &most)),
     };
     let over = if several { ", median and range over the paths" } else { "" };
     (sizes.len() >= FEWEST_BUFFERS)
         .then(|| format!("Buffer for {USED_SAID} of the link{over}: {}.", listed(needs.iter().map(words).collect())))
+}
+
+/// The first of two values, without its unit where the second has the same.
+fn without_unit<'v>(value: &'v str, next: &str) -> &'v str {
+    let unit = |value: &'v str| value.rsplit_once(' ');
+    unit(value).filter(|(_, unit)| next.ends_with(&format!(" {unit}"))).map_or(value, |(number, _)| number)
 }
 
 #[cfg(test)]
@@ -209,7 +215,7 @@ mod tests {
         let far: Vec<_> = far.collect();
         results.runs.iter_mut().for_each(|run| _ = run.params.insert("path.delay".to_string(), "5 ms".to_string()));
         results.runs.extend(far);
-        let both = "rapid 5 packets, cubic more than 40 packets (20 packets to more than 40 packets).";
+        let both = "rapid 5 packets, cubic more than 40 packets (20 to more than 40 packets).";
         assert!(told(&results).is_some_and(|words| words.ends_with(both)), "{:?}", told(&results));
         results.runs.retain(|run| run.params["path.buffer"] != "5 packets");
         assert_eq!(told(&results), None);

@@ -44,12 +44,12 @@ fn header(out: &mut String, paper: &Paper) {
     _ = write!(
         out,
         "<header>\n<p class=\"over\">packetscale <span class=\"host\">a paper reproduced</span></p>\n<h1>{}</h1>\n\
-         <p class=\"note\">{}. {}.</p>\n<p>{}</p>\n<p class=\"verdict\">{}</p>\n",
+         <p class=\"answer\">{}</p>\n<p class=\"note\">{}. {}.</p>\n<p>{}</p>\n",
         escape(&paper.title),
+        escape(&verdict(&paper.figures)),
         escape(&paper.authors.join(", ")),
         escape(&paper.published),
         escape(paper.about.trim()),
-        escape(&verdict(&paper.figures)),
     );
     if paper.figures.len() > 1 {
         out.push_str("<ul class=\"contents\">\n");
@@ -120,7 +120,7 @@ fn section(out: &mut String, figure: &Figure, first_picture: usize) {
 
 fn values(out: &mut String, values: &[Value]) {
     out.push_str(
-        "<div class=\"scroll\" tabindex=\"0\"><table><caption>Published and ours</caption><thead><tr><th scope=\"col\"></th>\
+        "<div class=\"scroll\" tabindex=\"0\"><table class=\"published\"><caption>Published and ours</caption><thead><tr><th scope=\"col\"></th>\
          <th scope=\"col\" class=\"n\">Published</th><th scope=\"col\" class=\"n\">Ours</th><th scope=\"col\" class=\"n\">Ratio</th>\
          <th scope=\"col\">Unit</th><th scope=\"col\">Ours is</th><th scope=\"col\">In the paper</th><th scope=\"col\">Verdict</th></tr></thead><tbody>\n",
     );
