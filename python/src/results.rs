@@ -1,6 +1,7 @@
 //! Results: tables that other libraries take by the Arrow PyCapsule interface, the files of the command, the page.
 
 use crate::fault::{Fault, input, unwritable};
+use crate::shown::{self, Picture};
 use crate::values;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_schema::ffi::FFI_ArrowSchema;
@@ -68,6 +69,18 @@ macro_rules! getters {
                 py.detach(|| page(&path, &::report::page(&self.0))).map_err(PyErr::from)
             }
 
+            /// The names of the pictures of the page.
+            #[getter]
+            fn pictures(&self, py: Python<'_>) -> Vec<String> {
+                py.detach(|| ::report::pictures(&self.0))
+            }
+
+            /// Returns a picture of the page, by default its first, for a notebook to show.
+            #[pyo3(signature = (picture=None))]
+            fn plot(&self, py: Python<'_>, picture: Option<&str>) -> PyResult<Picture> {
+                py.detach(|| Picture::of(&self.0, picture))
+            }
+
             /// Writes all files that the command writes but the page: CSV, Parquet, runs.ndjson, manifest.json.
             fn write(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
                 let written = || std::fs::create_dir_all(&folder).and_then(|()| experiment::results::write(&self.0, &folder));
@@ -81,6 +94,11 @@ macro_rules! getters {
             /// The table that the command prints.
             fn __str__(&self) -> String {
                 experiment::results::to_table(&self.0, false)
+            }
+
+            /// That table in a notebook.
+            fn _repr_html_(&self, py: Python<'_>) -> String {
+                py.detach(|| shown::results(&self.0))
             }
 
             fn __repr__(&self) -> String {
@@ -231,6 +249,11 @@ impl Table {
         let written = py.detach(|| self.with(|table| experiment::results::csv(table, &mut text)))?;
         written.map_err(|error| PyErr::from(Fault::File(error.to_string())))?;
         Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// The first rows, in a notebook.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.with(shown::first_rows))
     }
 
     fn __repr__(&self) -> PyResult<String> {

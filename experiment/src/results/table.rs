@@ -37,39 +37,56 @@ pub fn colours_wanted() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Returns one line per controller and sweep point, the first [`MOST_LINES`] of them, then the expectations. From three replications on, each figure has
-/// the half-width of its 95 % confidence interval.
-pub fn to_table(results: &Results, colours: bool) -> String {
-    let groups = groups(&results.runs);
-    let keys: Vec<&String> = groups.first().map_or(Vec::new(), |group| group.params.keys().collect());
-    let head = ["controller"].into_iter().chain(keys.iter().map(|key| key.as_str()));
-    let mixed = groups.iter().any(|group| !group.shares().is_empty() && group.phases().len() < 2);
-    let head = head.chain(FIGURES.iter().map(|figure| figure.0)).chain(mixed.then_some(SHARES)).map(str::to_string);
-    let mut lines: Vec<Vec<String>> = vec![head.collect()];
-    lines.extend(groups.iter().take(MOST_LINES).map(|group| {
-        let params = keys.iter().map(|key| group.params.get(*key).cloned().unwrap_or_default());
-        let figures = FIGURES.iter().map(|figure| shown(group, figure));
-        let shares = mixed.then(|| shares(group));
-        std::iter::once(group.controller.to_string()).chain(params).chain(figures).chain(shares).collect()
-    }));
-    let paint = |line: usize| if colours { line.checked_sub(1).and_then(|at| ansi(groups[at].colour)) } else { None };
-    let expectations = results.expectations.iter().map(|outcome| said(outcome, colours));
-    let words = 1 + keys.len();
-    let table = aligned(&lines, |column| column < words || column >= words + FIGURES.len(), &paint);
+/// What the terminal's table has: lines of cells, of which the first is the heading, and what is said below them.
+#[derive(Debug)]
+pub struct Comparison {
+    /// A line per controller and sweep point, the first [`MOST_LINES`] of them.
+    pub lines: Vec<Vec<String>>,
+    /// The columns of numbers.
+    pub numbers: std::ops::Range<usize>,
+    /// What the figures are and what is left out, the tables of phases, completions and ways.
+    pub notes: String,
+}
+
+impl Comparison {
+    /// From three replications on, each figure has the half-width of its 95 % confidence interval.
+    pub fn of(groups: &[Group<'_>]) -> Comparison {
+        let keys: Vec<&String> = groups.first().map_or(Vec::new(), |group| group.params.keys().collect());
+        let head = ["controller"].into_iter().chain(keys.iter().map(|key| key.as_str()));
+        let mixed = groups.iter().any(|group| !group.shares().is_empty() && group.phases().len() < 2);
+        let head = head.chain(FIGURES.iter().map(|figure| figure.0)).chain(mixed.then_some(SHARES)).map(str::to_string);
+        let mut lines: Vec<Vec<String>> = vec![head.collect()];
+        lines.extend(groups.iter().take(MOST_LINES).map(|group| {
+            let params = keys.iter().map(|key| group.params.get(*key).cloned().unwrap_or_default());
+            let figures = FIGURES.iter().map(|figure| shown(group, figure));
+            let shares = mixed.then(|| shares(group));
+            std::iter::once(group.controller.to_string()).chain(params).chain(figures).chain(shares).collect()
+        }));
+        let words = 1 + keys.len();
+        Comparison { lines, numbers: words..words + FIGURES.len(), notes: notes(groups) }
+    }
+}
+
+fn notes(groups: &[Group<'_>]) -> String {
     let note = if groups.iter().any(Group::above_all) { format!("{WHY_ABOVE_ALL}\n") } else { String::new() };
     let two = groups.iter().any(|group| group.runs.len() == 2 && !group.repeats());
     let two = if two { format!("{NO_INTERVAL}\n") } else { String::new() };
     let more = groups.len().saturating_sub(MOST_LINES);
     let more = if more > 0 { format!("... and {more} more lines: the files have all\n") } else { String::new() };
-    table
-        + &more
-        + &two
-        + &nothing_drawn(&groups)
-        + &note
-        + &to_phases(&groups)
-        + &to_completions(&groups)
-        + &to_ways(&groups)
-        + &expectations.collect::<String>()
+    more + &two + &nothing_drawn(groups) + &note + &to_phases(groups) + &to_completions(groups) + &to_ways(groups)
+}
+
+/// Returns the comparison in columns, then the expectations.
+pub fn to_table(results: &Results, colours: bool) -> String {
+    let groups = groups(&results.runs);
+    let Comparison { lines, numbers, notes } = Comparison::of(&groups);
+    let paint = |line: usize| if colours { line.checked_sub(1).and_then(|at| ansi(groups[at].colour)) } else { None };
+    aligned(&lines, |column| !numbers.contains(&column), &paint) + &notes + &to_expectations(results, colours)
+}
+
+/// Returns a line per expectation.
+pub fn to_expectations(results: &Results, colours: bool) -> String {
+    results.expectations.iter().map(|outcome| said(outcome, colours)).collect()
 }
 
 fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
