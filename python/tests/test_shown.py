@@ -1,4 +1,4 @@
-"""What a notebook shows: tables in HTML, pictures of the page."""
+"""What a notebook shows: tables in HTML, pictures of the page, a line on how far runs are."""
 
 import html
 import re
@@ -87,3 +87,10 @@ def test_an_unknown_picture_names_those_there_are(results: ps.Results) -> None:
     with pytest.raises(ps.InputError, match="found \"jitter\"; expected one of .*delay.*") as raised:
         results.plot("jitter")
     assert all(name in str(raised.value) for name in results.pictures)
+
+
+def test_progress_never_says_the_same_twice(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    ps.run(ps.Scenario.load(small), progress=True)
+    said = capfd.readouterr().err.strip("\r\n").split("\r")
+    assert said[-1] == "8.0 of 8 runs"
+    assert all(one != next for one, next in zip(said, said[1:]))
