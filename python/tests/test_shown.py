@@ -1,6 +1,7 @@
 """What a notebook shows: tables in HTML, pictures of the page, a line on how far runs are."""
 
 import html
+import inspect
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -94,3 +95,9 @@ def test_progress_never_says_the_same_twice(small: Path, capfd: pytest.CaptureFi
     said = capfd.readouterr().err.strip("\r\n").split("\r")
     assert said[-1] == "8.0 of 8 runs"
     assert all(one != next for one, next in zip(said, said[1:]))
+
+
+@pytest.mark.parametrize("event", [ps.Start, ps.Left, ps.Ack, ps.Lost, ps.Marks, ps.Expired, ps.Undone])
+def test_every_field_of_an_event_is_explained(event: type) -> None:
+    fields = [(name, field) for name, field in vars(event).items() if inspect.isgetsetdescriptor(field)]
+    assert fields and not [name for name, field in fields if len(field.__doc__ or "") < 10]
