@@ -49,3 +49,14 @@ fn a_pipe_in_place_of_a_file_of_results_is_not_waited_for() {
         place.done(&format!("{RUN} --replace"));
     }
 }
+
+#[test]
+fn pages_of_the_manual_are_replaced_only_if_asked() {
+    let place = Place::empty();
+    place.write("man/packetscale-run.1", "mine");
+    let message = "man/packetscale-run.1: found a file; expected none, or --replace to overwrite it\n";
+    assert_eq!(place.refused("man --pages man"), message);
+    assert_eq!(place.names("man"), ["packetscale-run.1"]);
+    place.done("man --pages man --replace");
+    assert!(place.read("man/packetscale-run.1").contains(".SH SYNOPSIS"));
+}
