@@ -10,6 +10,7 @@ mod controller;
 mod fault;
 mod gym;
 mod judging;
+mod page;
 mod papers;
 mod questions;
 mod results;

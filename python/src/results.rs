@@ -1,6 +1,7 @@
 //! Results: tables that other libraries take by the Arrow PyCapsule interface, the files of the command, the page.
 
 use crate::fault::{Fault, input, unwritable};
+use crate::page;
 use crate::shown::{self, Picture};
 use crate::values;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
@@ -8,7 +9,7 @@ use arrow_schema::ffi::FFI_ArrowSchema;
 use experiment::results::{Batches, figures, tables};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What came out: tables, expectations, and how to get the same again.
@@ -66,7 +67,7 @@ macro_rules! getters {
             /// Writes the interactive page: one HTML file that requests nothing from the network.
             #[pyo3(signature = (path="report.html".into()))]
             fn report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-                py.detach(|| page(&path, &::report::page(&self.0))).map_err(PyErr::from)
+                py.detach(|| page::write(&path, &::report::page(&self.0))).map_err(PyErr::from)
             }
 
             /// The names of the pictures of the page.
@@ -137,19 +138,6 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| Fault::File(error.to_string()).into())
 }
 
-/// Writes a page completely or not at all.
-pub fn page(file: &Path, text: &str) -> Result<(), Fault> {
-    let Some(leaf) = file.file_name() else {
-        return Err(input(format!("out: found {}; expected the name of a file", file.display())));
-    };
-    let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)
-        .and_then(|()| {
-            experiment::results::write_file(folder, &leaf.to_string_lossy(), |out| out.write_all(text.as_bytes()))
-        })
-        .map_err(unwritable(file))
-}
-
 /// Reads results that the command or `Results.write` has written.
 #[pyfunction]
 pub fn read(py: Python<'_>, folder: PathBuf) -> PyResult<Results> {
@@ -159,7 +147,7 @@ pub fn read(py: Python<'_>, folder: PathBuf) -> PyResult<Results> {
 /// Writes one page of the results in these folders. See `packetscale.report`.
 #[pyfunction]
 pub fn report(py: Python<'_>, folders: Vec<PathBuf>, out: PathBuf) -> PyResult<()> {
-    py.detach(|| page(&out, &packetscale_cli::page_of(&folders).map_err(input)?)).map_err(PyErr::from)
+    py.detach(|| page::write(&out, &packetscale_cli::page_of(&folders).map_err(input)?)).map_err(PyErr::from)
 }
 
 /// A table of results. Whatever reads Arrow streams takes it as it is: `polars.DataFrame(table)`, `pyarrow.table(table)`,

@@ -1,7 +1,7 @@
 //! What a notebook shows of results: tables as plain HTML in the notebook's own colours, and pictures of the page.
 
 use crate::fault::input;
-use crate::results::page;
+use crate::page;
 use experiment::results::{Comparison, Results, Table, cell, groups, to_expectations};
 use pyo3::prelude::*;
 use report::escape;
@@ -78,7 +78,7 @@ impl Picture {
 
     /// Writes the picture as an HTML file.
     fn save(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-        py.detach(|| page(&path, &self.page)).map_err(PyErr::from)
+        py.detach(|| page::write(&path, &self.page)).map_err(PyErr::from)
     }
 
     /// A frame with the page of the picture, as high as that is.
