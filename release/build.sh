@@ -35,7 +35,7 @@ name=packetscale-$version-$triple
 install -D -m755 "$built" "$folder/$name/packetscale"
 strip --strip-unneeded "$folder/$name/packetscale"
 cp LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md "$folder/$name/"
-"$built" man --pages "$folder/$name/man"
+"$built" man --replace --pages "$folder/$name/man"
 tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" -C "$folder" -cJf \
     "$folder/$name.tar.xz" "$name"
 rm -r "${folder:?}/$name"

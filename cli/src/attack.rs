@@ -82,9 +82,18 @@ fn shown(found: &Attack) -> String {
     let again: Vec<String> = found.findings.iter().map(|finding| format!("{}.toml", finding.name)).collect();
     let replayed: String = found.findings.iter().filter_map(replayed).collect();
     format!(
-        "The {figure} of {controller}, {evaluations} paths searched.\n\n{table}\n{replayed}Scenarios: {}\n",
+        "The {figure} of {controller}, {evaluations} paths searched.\n\n{table}\n{}{replayed}Scenarios: {}\n",
+        ratio(figure),
         again.join(", ")
     )
+}
+
+/// What the first column is of the next two.
+fn ratio(figure: &str) -> String {
+    let known = Figure::ALL.into_iter().find(|known| known.name() == figure);
+    known.map_or(String::new(), |known| {
+        format!("Times worse: the ratio of both after {} is added to each.\n", known.floor_words())
+    })
 }
 
 fn row(finding: &Finding, figure: &str) -> Vec<String> {

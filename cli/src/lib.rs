@@ -132,8 +132,8 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Live(command) => live(&command),
         Command::Doctor { json } => say(&doctor::doctor(hosts, json)),
         Command::Completions { shell } => completions::completions(shell, hosts),
-        Command::Man { pages: None } => man::page(hosts).and_then(|page| say(&page)),
-        Command::Man { pages: Some(folder) } => man::pages(hosts, &folder),
+        Command::Man { pages: None, .. } => man::page(hosts).and_then(|page| say(&page)),
+        Command::Man { pages: Some(folder), replace } => man::pages(hosts, &folder, replace),
     }
 }
 

@@ -1,16 +1,32 @@
 //! Pages of the manual, from the arguments' own texts.
 
 use crate::args::{self, Arguments};
+use crate::create::taken;
 use crate::outcome::{Failure, unwritable};
 use clap::CommandFactory;
+use clap_mangen::Man;
 use harness::runner::Host;
 use std::io::Write;
 use std::path::Path;
 
-/// Writes a page for the command and one for each of its subcommands: `packetscale-run.1`. A page of that name is replaced.
-pub fn pages(hosts: &[&dyn Host], folder: &Path) -> Result<(), Failure> {
-    let made = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(args::command(hosts), folder));
-    made.map_err(|error| unwritable(folder, &error))
+/// Writes a page for the command and one for each of its subcommands: `packetscale-run.1`. Files of these names are overwritten
+/// only to `replace` them.
+pub fn pages(hosts: &[&dyn Host], folder: &Path, replace: bool) -> Result<(), Failure> {
+    let mut command = args::command(hosts).disable_help_subcommand(true);
+    command.build();
+    let pages: Vec<Man> = each(&command).into_iter().map(Man::new).collect();
+    let there = pages.iter().map(|page| folder.join(page.get_filename())).find(|file| file.exists());
+    if let Some(file) = there.filter(|_| !replace) {
+        return Err(taken(&file));
+    }
+    let written = || pages.iter().try_for_each(|page| page.generate_to(folder).map(drop));
+    std::fs::create_dir_all(folder).and_then(|()| written()).map_err(|error| unwritable(folder, &error))
+}
+
+/// A command and those inside it that help shows.
+fn each(command: &clap::Command) -> Vec<clap::Command> {
+    let inner = command.get_subcommands().filter(|inner| !inner.is_hide_set()).flat_map(each);
+    inner.chain([command.clone()]).collect()
 }
 
 /// One page: the command, each of its subcommands in the order of its help, and what holds for all of them.
@@ -23,7 +39,7 @@ pub fn page(hosts: &[&dyn Host]) -> Result<String, Failure> {
 }
 
 fn written(command: &clap::Command) -> std::io::Result<Vec<u8>> {
-    let (mut page, man) = (Vec::new(), clap_mangen::Man::new(command.clone()));
+    let (mut page, man) = (Vec::new(), Man::new(command.clone()));
     man.render_title(&mut page)?;
     man.render_name_section(&mut page)?;
     man.render_synopsis_section(&mut page)?;
@@ -48,7 +64,7 @@ fn name_of(command: &clap::Command) -> String {
 
 /// What a subcommand does, how it is written, its arguments; and the same of those inside it.
 fn described(page: &mut Vec<u8>, command: &clap::Command) -> std::io::Result<()> {
-    let (mut inner, man) = (Vec::new(), clap_mangen::Man::new(command.clone()));
+    let (mut inner, man) = (Vec::new(), Man::new(command.clone()));
     man.render_description_section(&mut inner)?;
     man.render_synopsis_section(&mut inner)?;
     man.render_options_section(&mut inner)?;

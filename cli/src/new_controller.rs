@@ -43,6 +43,10 @@ const FOR_RUST: &[Template] = &[
 
 const WRAPPER: &str = include_str!("../assets/controller/wrapper.toml.txt");
 
+/// What a controller in Python needs.
+const MODULE: &str = "It needs the module packetscale. In packetscale's sources:\n  \
+                      python/test.sh release && pip install target/python/wheels/packetscale-*.whl\n";
+
 pub fn controller(arguments: &NewController) -> Result<(), Failure> {
     let name = arguments.name.as_str();
     check(name)?;
@@ -68,7 +72,8 @@ pub fn controller(arguments: &NewController) -> Result<(), Failure> {
         ErrorKind::AlreadyExists => Failure::Input(format!("{name}: found a file or folder; expected none")),
         _ => Failure::Input(format!("{name}: cannot be written: {error}")),
     })?;
-    say(&format!("Written to {name}\nNext: cd {name} && {next}\n"))
+    let needs = if matches!(arguments.language, Language::Python) { MODULE } else { "" };
+    say(&format!("Written to {name}\nNext: cd {name} && {next}\n{needs}"))
 }
 
 /// The name is that of a folder, of a crate, and of the controller.

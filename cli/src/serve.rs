@@ -1,6 +1,7 @@
 //! `packetscale live serve`: the other end of probes, until Ctrl-C or SIGTERM.
 
 use crate::args::live::{Listening, Serve};
+use crate::create::taken;
 use crate::listening::{begun, keys, stopped};
 use crate::outcome::Failure;
 use crate::output::say;
@@ -24,6 +25,9 @@ pub fn serve(arguments: &Serve) -> Result<(), Failure> {
     let limits = Limits { grant, all_bps: arguments.total_rate.bps(), clients, per_address, ..LIMITS };
     let metrics = arguments.metrics.clone();
     if let Some(file) = &metrics {
+        if !arguments.replace && is_foreign(file) {
+            return Err(taken(file));
+        }
         write(file, &Counters::default())
             .map_err(|error| Failure::Machine(format!("{}: cannot be written: {error}", file.display())))?;
     }
@@ -36,6 +40,13 @@ pub fn serve(arguments: &Serve) -> Result<(), Failure> {
     let _ = stopped.recv();
     serving.end();
     Ok(())
+}
+
+/// Whether a file holds something else than counters that an earlier server wrote.
+fn is_foreign(file: &Path) -> bool {
+    let counters = Counters::default().prometheus();
+    let first = counters.lines().next().unwrap_or_default();
+    file.is_file() && fs::read(file).is_ok_and(|found| !found.is_empty() && !found.starts_with(first.as_bytes()))
 }
 
 /// A reader sees the whole of one second or of the other. What is no file (a device, a link) is not replaced.

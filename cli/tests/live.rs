@@ -70,6 +70,22 @@ fn a_probe_says_what_it_found_and_the_server_ends_at_a_signal() {
 }
 
 #[test]
+fn counters_replace_another_file_only_if_asked() {
+    let place = Place::empty();
+    with_key(&place);
+    place.write("metrics", "mine");
+    let serve = "live serve --listen 127.0.0.1:0 --key keys --metrics metrics";
+    assert_eq!(place.refused(serve), "metrics: found a file; expected none, or --replace to overwrite it\n");
+    assert_eq!(place.read("metrics"), "mine");
+    for options in [" --replace", ""] {
+        // The second time there are counters of the first.
+        let (server, ..) = Server::start(&place, &format!("serve --key keys --metrics metrics{options}"));
+        assert_eq!(server.end(Signal::SIGTERM), Some(0));
+        assert!(place.read("metrics").contains("packetscale_serve_sessions 0"));
+    }
+}
+
+#[test]
 fn a_server_that_grants_too_slow_a_rate_is_not_probed() {
     let place = Place::empty();
     let (server, address, _) = Server::start(&place, "serve --rate '500 kbit/s'");

@@ -64,6 +64,17 @@ class Table:
     def to_pyarrow(self) -> pyarrow.Table: ...
     def to_csv(self) -> str:
         """The text of the table's CSV file, as the command writes it."""
+    def _repr_html_(self) -> str: ...
+
+@final
+class Picture:
+    """A picture of the page, which a notebook shows. It is a page of its own, which requests nothing from the network."""
+
+    @property
+    def name(self) -> str: ...
+    def save(self, path: _Path) -> None:
+        """Writes the picture as an HTML file."""
+    def _repr_html_(self) -> str: ...
 
 @final
 class Results:
@@ -106,8 +117,14 @@ class Results:
     def manifest(self) -> dict[str, Any]: ...
     def report(self, path: _Path = ...) -> None:
         """Writes the interactive page: one HTML file that requests nothing from the network."""
+    @property
+    def pictures(self) -> list[str]:
+        """The names of the pictures of the page."""
+    def plot(self, picture: str | None = ...) -> Picture:
+        """Returns a picture of the page, by default its first, for a notebook to show."""
     def write(self, folder: _Path) -> None:
         """Writes all files that the command writes but the page."""
+    def _repr_html_(self) -> str: ...
     def __len__(self) -> int: ...
 
 @final

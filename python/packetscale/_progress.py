@@ -18,8 +18,13 @@ def shown(progress: Progress) -> Iterator[Callable[[float, int], object] | None]
         yield progress or None
         return
 
+    last = ""
+
     def line(done: float, planned: int) -> None:
-        print(f"\r{done:.1f} of {planned} runs", end="", file=sys.stderr, flush=True)
+        nonlocal last
+        if (text := f"\r{done:.1f} of {planned} runs") != last:
+            print(text, end="", file=sys.stderr, flush=True)
+        last = text
 
     try:
         yield line

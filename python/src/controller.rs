@@ -37,9 +37,9 @@ fn at(time: Time) -> u64 {
 const PICOS: u64 = 1000;
 
 macro_rules! events {
-    ($($(#[$doc:meta])* $name:ident { $($field:ident: $type:ty),* $(,)? })*) => {
+    ($($(#[$doc:meta])* $name:ident { $($(#[$means:meta])* $field:ident: $type:ty),* $(,)? })*) => {
         $($(#[$doc])* #[pyclass(frozen, get_all, module = "packetscale")]
-        pub struct $name { $($field: $type),* }
+        pub struct $name { $($(#[$means])* $field: $type),* }
 
         #[pymethods]
         impl $name {
@@ -53,25 +53,100 @@ macro_rules! events {
 
 events! {
     /// What a controller knows at the start of its flow.
-    Start { now_ns: u64, packet_bytes: u64, handshake_rtt_ns: u64, initial_window_packets: u32, seed: u64 }
+    Start {
+        /// When: nanoseconds since the run began.
+        now_ns: u64,
+        /// Size of a full packet on the wire, payload and headers.
+        packet_bytes: u64,
+        /// Round-trip time of the handshake.
+        handshake_rtt_ns: u64,
+        /// Window to start with (RFC 6928: 10).
+        initial_window_packets: u32,
+        /// Seed for random choices of the controller.
+        seed: u64,
+    }
     /// A packet has left; retransmissions count too.
     Left {
-        now_ns: u64, transmission: u64, size_bytes: u64, in_flight_packets: u32, app_limited: bool, retransmission: bool,
+        /// When it left: nanoseconds since the run began.
+        now_ns: u64,
+        /// Number of this transmission in its flow: 0, 1, 2, ... without holes.
+        transmission: u64,
+        /// Size on the wire.
+        size_bytes: u64,
+        /// Packets in flight, this one included.
+        in_flight_packets: u32,
+        /// Whether the flow had nothing else to send.
+        app_limited: bool,
+        /// Whether it is a retransmission.
+        retransmission: bool,
     }
     /// An acknowledgment arrived.
     Ack {
-        now_ns: u64, rtt_ns: Option<u64>, srtt_ns: u64, min_rtt_ns: u64, delivered_packets: u32, cumulative_packets: u32,
-        prior_in_flight_packets: u32, in_flight_packets: u32, next_unacked: u64, next_unsent: u64, window_limited: bool,
+        /// When: nanoseconds since the run began.
+        now_ns: u64,
+        /// Round-trip time of the newest transmission that it covers; None where that cannot be said (RFC 6298, Karn).
+        rtt_ns: Option<u64>,
+        /// Smoothed round-trip time (RFC 6298).
+        srtt_ns: u64,
+        /// Smallest round-trip time of this flow so far.
+        min_rtt_ns: u64,
+        /// Packets newly delivered: acknowledged cumulatively or selectively.
+        delivered_packets: u32,
+        /// Of those, the ones acknowledged cumulatively.
+        cumulative_packets: u32,
+        /// Packets in flight before it (RFC 6675, pipe).
+        prior_in_flight_packets: u32,
+        /// Packets in flight after it.
+        in_flight_packets: u32,
+        /// Number of the first packet that is not acknowledged: all before it have arrived.
+        next_unacked: u64,
+        /// Number of the next packet that was never sent.
+        next_unsent: u64,
+        /// Whether the window limits the flow, not the application or the receiver.
+        window_limited: bool,
+        /// Whether the sender is in recovery, after a loss or after a timeout.
         in_recovery: bool,
     }
     /// Packets were declared lost.
-    Lost { now_ns: u64, srtt_ns: u64, lost_packets: u32, prior_in_flight_packets: u32, enters_recovery: bool }
+    Lost {
+        /// When: nanoseconds since the run began.
+        now_ns: u64,
+        /// Smoothed round-trip time.
+        srtt_ns: u64,
+        /// Packets declared lost.
+        lost_packets: u32,
+        /// Packets in flight before the loss was declared.
+        prior_in_flight_packets: u32,
+        /// Whether it is the first loss of an episode: the one to react to (RFC 6675, section 5).
+        enters_recovery: bool,
+    }
     /// Packets arrived marked.
-    Marks { now_ns: u64, srtt_ns: u64, congestion_packets: u32, burstiness_packets: u32, answer: bool }
+    Marks {
+        /// When this became known: nanoseconds since the run began.
+        now_ns: u64,
+        /// Smoothed round-trip time.
+        srtt_ns: u64,
+        /// Packets marked with congestion experienced.
+        congestion_packets: u32,
+        /// Packets marked with the burstiness bit.
+        burstiness_packets: u32,
+        /// Whether it is the first congestion mark of a window, outside recovery: the one to react to (RFC 3168, section 6.1.2).
+        answer: bool,
+    }
     /// The retransmission timer expired.
-    Expired { now_ns: u64, in_flight_packets: u32, first: bool }
+    Expired {
+        /// When: nanoseconds since the run began.
+        now_ns: u64,
+        /// Packets in flight when it expired.
+        in_flight_packets: u32,
+        /// Whether it is the first expiry for this data; later ones only back off.
+        first: bool,
+    }
     /// The last reduction proved needless.
-    Undone { now_ns: u64 }
+    Undone {
+        /// When this became known: nanoseconds since the run began.
+        now_ns: u64,
+    }
 }
 
 /// A class, and which of the calls that it may lack it has.

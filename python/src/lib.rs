@@ -10,11 +10,13 @@ mod controller;
 mod fault;
 mod gym;
 mod judging;
+mod page;
 mod papers;
 mod questions;
 mod results;
 mod run;
 mod scenario;
+mod shown;
 mod streams;
 mod training;
 mod values;
@@ -40,6 +42,8 @@ mod _native {
     use crate::run::{merge, run, shard};
     #[pymodule_export]
     use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::shown::Picture;
     #[pymodule_export]
     use crate::training::streams;
     use pyo3::prelude::*;

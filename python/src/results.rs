@@ -1,13 +1,15 @@
 //! Results: tables that other libraries take by the Arrow PyCapsule interface, the files of the command, the page.
 
 use crate::fault::{Fault, input, unwritable};
+use crate::page;
+use crate::shown::{self, Picture};
 use crate::values;
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_schema::ffi::FFI_ArrowSchema;
 use experiment::results::{Batches, figures, tables};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// What came out: tables, expectations, and how to get the same again.
@@ -65,7 +67,19 @@ macro_rules! getters {
             /// Writes the interactive page: one HTML file that requests nothing from the network.
             #[pyo3(signature = (path="report.html".into()))]
             fn report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
-                py.detach(|| page(&path, &::report::page(&self.0))).map_err(PyErr::from)
+                py.detach(|| page::write(&path, &::report::page(&self.0))).map_err(PyErr::from)
+            }
+
+            /// The names of the pictures of the page.
+            #[getter]
+            fn pictures(&self, py: Python<'_>) -> Vec<String> {
+                py.detach(|| ::report::pictures(&self.0))
+            }
+
+            /// Returns a picture of the page, by default its first, for a notebook to show.
+            #[pyo3(signature = (picture=None))]
+            fn plot(&self, py: Python<'_>, picture: Option<&str>) -> PyResult<Picture> {
+                py.detach(|| Picture::of(&self.0, picture))
             }
 
             /// Writes all files that the command writes but the page: CSV, Parquet, runs.ndjson, manifest.json.
@@ -82,6 +96,11 @@ macro_rules! getters {
             fn __str__(&self) -> String {
                 let print = experiment::results::Print { wide: true, colours: false };
                 experiment::results::to_table(&self.0, print)
+            }
+
+            /// That table in a notebook.
+            fn _repr_html_(&self, py: Python<'_>) -> String {
+                py.detach(|| shown::results(&self.0))
             }
 
             fn __repr__(&self) -> String {
@@ -120,19 +139,6 @@ fn json(value: &impl serde::Serialize) -> PyResult<String> {
     serde_json::to_string(value).map_err(|error| Fault::File(error.to_string()).into())
 }
 
-/// Writes a page completely or not at all.
-pub fn page(file: &Path, text: &str) -> Result<(), Fault> {
-    let Some(leaf) = file.file_name() else {
-        return Err(input(format!("out: found {}; expected the name of a file", file.display())));
-    };
-    let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    std::fs::create_dir_all(folder)
-        .and_then(|()| {
-            experiment::results::write_file(folder, &leaf.to_string_lossy(), |out| out.write_all(text.as_bytes()))
-        })
-        .map_err(unwritable(file))
-}
-
 /// Reads results that the command or `Results.write` has written.
 #[pyfunction]
 pub fn read(py: Python<'_>, folder: PathBuf) -> PyResult<Results> {
@@ -142,7 +148,7 @@ pub fn read(py: Python<'_>, folder: PathBuf) -> PyResult<Results> {
 /// Writes one page of the results in these folders. See `packetscale.report`.
 #[pyfunction]
 pub fn report(py: Python<'_>, folders: Vec<PathBuf>, out: PathBuf) -> PyResult<()> {
-    py.detach(|| page(&out, &packetscale_cli::page_of(&folders).map_err(input)?)).map_err(PyErr::from)
+    py.detach(|| page::write(&out, &packetscale_cli::page_of(&folders).map_err(input)?)).map_err(PyErr::from)
 }
 
 /// A table of results. Whatever reads Arrow streams takes it as it is: `polars.DataFrame(table)`, `pyarrow.table(table)`,
@@ -232,6 +238,11 @@ impl Table {
         let written = py.detach(|| self.with(|table| experiment::results::csv(table, &mut text)))?;
         written.map_err(|error| PyErr::from(Fault::File(error.to_string())))?;
         Ok(String::from_utf8_lossy(&text).into_owned())
+    }
+
+    /// The first rows, in a notebook.
+    fn _repr_html_(&self, py: Python<'_>) -> PyResult<String> {
+        py.detach(|| self.with(shown::first_rows))
     }
 
     fn __repr__(&self) -> PyResult<String> {

@@ -32,6 +32,26 @@ def test_the_page_of_environments_runs(root: Path, small: Path, tmp_path: Path, 
     assert len(names["beside"].runs) == 8  # type: ignore[attr-defined]
 
 
+def test_each_command_that_installs_the_wheel_finds_it(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wheels = Path.cwd() / "wheels"
+    if not list(wheels.glob("*.whl")):
+        pytest.skip(f"no wheel in {wheels}")
+    (tmp_path / "target" / "python").mkdir(parents=True)
+    (tmp_path / "target" / "python" / "wheels").symlink_to(wheels)
+    monkeypatch.chdir(tmp_path)
+    pages = [root / "docs" / "gym.md", root / "docs" / "python.md", *(root / "python" / "notebooks").glob("*.ipynb")]
+    commands = [
+        command.replace('\\"', '"')
+        for page in pages
+        for command in re.findall(r"(?:^    |`)(pip install [^`\n]*packetscale[^`\n]*)", page.read_text(), re.M)
+    ]
+    assert len(commands) >= 3, commands
+    alone = {**os.environ, "PIP_NO_INDEX": "1", "PIP_NO_DEPS": "1", "PIP_DRY_RUN": "1"}
+    for command in commands:
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, env=alone)
+        assert done.returncode == 0, command + done.stdout + done.stderr
+
+
 def test_types_are_those_of_the_stubs(root: Path) -> None:
     sample = root / "python" / "tests" / "typed.py"
     words = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull, str(sample)]

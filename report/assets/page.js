@@ -118,7 +118,7 @@ const Page = (() => {
     },
     shares: { y: { above: true, title: "Share", unit: "ratio", top: 1 }, height: () => 170, make: shares },
     rate: { y: { above: true, title: "Rate", unit: "bit/s" }, height: () => 170, make: (run) => perFlow(run, "rate", ["line"]) },
-    queue: { y: { above: true, title: "Delay", unit: "s" }, axes: true, height: () => 170, make: queue },
+    delay: { y: { above: true, title: "Delay", unit: "s" }, axes: true, height: () => 170, make: queue },
     rtt: { y: { above: true, title: "Round-trip time", unit: "s", zero: false }, axes: true, height: () => 170, grid: true, make: (run) => perFlow(run, "rtt", ["line"]) },
     window: { y: { title: "Window (packets)", unit: "" }, height: () => 170, grid: true, make: (run) => perFlow(run, "window", ["line"]) },
     flight: { y: { title: "Packets", unit: "" }, height: () => 170, grid: true, make: (run) => Packets.flight(run, flowLook) },

@@ -112,6 +112,18 @@ struct StreamData {
 /// Nanoseconds: intended, created, received, denoised, delay; then level rate in bit/s and size in bytes.
 type Gap = (f64, f64, Option<f64>, Option<f64>, Option<f64>, f64, u32);
 
+impl Data<'_> {
+    /// Leaves out curves of other metrics, and packets unless they are wanted.
+    pub fn keep(&mut self, metrics: &[&str], packets: bool) {
+        for run in &mut self.runs {
+            run.curves.retain(|curve| metrics.contains(&curve.metric.as_str()));
+            if !packets {
+                run.packets.clear();
+            }
+        }
+    }
+}
+
 /// Collects everything that the script draws.
 pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
     let points = points(results);

@@ -13,7 +13,7 @@ use experiment::results::figures::{self, Definition, Unit};
 use experiment::results::{Group, NO_INTERVAL, Results, groups};
 use std::fmt::Write;
 
-const SCRIPT: &str = concat!(
+pub const SCRIPT: &str = concat!(
     include_str!("../assets/overview.js"),
     include_str!("../assets/multiples.js"),
     include_str!("../assets/queues.js"),
@@ -28,13 +28,12 @@ pub fn document(results: &Results) -> String {
 
 /// Returns the whole document, with what it says first, and a section on how the runs differ, which is HTML.
 pub fn with(results: &Results, answer: &str, differences: &str) -> String {
-    let resolved = resolved(&results.manifest.scenario);
-    let resolved = if results.host.path_unknown { resolved.of_an_unknown_path() } else { resolved };
+    let resolved = scenario_of(results);
     let groups = groups(&results.runs);
     let data = data::data(results, &resolved);
-    let swept = groups.iter().any(|group| !group.params.is_empty());
+    let swept = swept(&groups);
     let mut first = String::new();
-    overview(&mut first, results, &groups, &data, swept);
+    overview(&mut first, results, &groups, &data);
     let mut rest = Folds::default();
     let table = comparison(results, &groups);
     // Many rows are for looking up.
@@ -45,7 +44,7 @@ pub fn with(results: &Results, answer: &str, differences: &str) -> String {
     }
     rest.add("differences", "What differs", "", differences);
     pictures(&mut rest, results, (!swept).then_some(THROUGHPUT));
-    streams(&mut rest, results);
+    rest.add("streams", "One probe stream, gap by gap", "2 pictures", &streams(results));
     let flows = tables::fairness(results, &groups) + &tables::flows(results, &groups) + &arrived(results, &groups);
     rest.add("flows", "Flows and fairness", "tables", &flows);
     let mut links = String::new();
@@ -60,10 +59,16 @@ pub fn with(results: &Results, answer: &str, differences: &str) -> String {
     shell(&title(results), &body, &data, SCRIPT)
 }
 
+/// What the scenario of the results says.
+pub fn scenario_of(results: &Results) -> Resolved {
+    let resolved = resolved(&results.manifest.scenario);
+    if results.host.path_unknown { resolved.of_an_unknown_path() } else { resolved }
+}
+
 /// A table of so many rows is open.
 const FEW_ROWS: usize = 6;
 
-fn title(results: &Results) -> String {
+pub fn title(results: &Results) -> String {
     let name = results.manifest.scenario_name.trim_end_matches(".toml");
     if name.is_empty() { "packetscale".to_string() } else { format!("{name} \u{00b7} packetscale") }
 }
@@ -91,7 +96,7 @@ fn header(results: &Results, answer: &str, resolved: &Resolved) -> String {
 }
 
 /// The pictures that answer: of all runs together, and of one run over time where nothing is swept.
-fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Data, swept: bool) {
+pub fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Data) {
     let mut content = String::new();
     if let Some(completed) = &data.completed {
         figure(&mut content, "completions", "How long flows took", &completed.caption());
@@ -121,7 +126,7 @@ fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Data, 
     if let Some(multiples) = &data.multiples {
         figure(&mut content, "multiples", "All points", &escape(&multiples.caption()));
     }
-    if !swept {
+    if !swept(groups) {
         let mut curves = String::new();
         places(&mut curves, results, |name| name == THROUGHPUT);
         if !curves.is_empty() {
@@ -246,8 +251,13 @@ fn comparison(results: &Results, groups: &[Group]) -> String {
     )
 }
 
+/// Whether the runs are of several points.
+fn swept(groups: &[Group]) -> bool {
+    groups.iter().any(|group| !group.params.is_empty())
+}
+
 /// What a reader chooses for the pictures over time; of the delays only where these are.
-fn controls(results: &Results, delays: bool) -> String {
+pub fn controls(results: &Results, delays: bool) -> String {
     let mut content = String::from("<div class=\"controls\">");
     if points(results).len() > 1 {
         content.push_str("<label>Sweep point <select class=\"point\"></select></label>");
@@ -281,9 +291,10 @@ fn pictures(out: &mut Folds, results: &Results, above: Option<&str>) {
     }
 }
 
-fn streams(out: &mut Folds, results: &Results) {
+/// The pictures of a probe stream, and the choice of one; nothing where there is none.
+pub fn streams(results: &Results) -> String {
     if results.runs.iter().all(|r| r.streams.is_empty()) {
-        return;
+        return String::new();
     }
     let mut content = String::from(
         "<div class=\"controls\"><label>Stream <select id=\"stream\"></select></label></div>\n\
@@ -302,7 +313,7 @@ fn streams(out: &mut Folds, results: &Results) {
         "Delay",
         "Arrival minus send time, above the smallest of the stream. Where it rises, the level is above the available bandwidth.",
     );
-    out.add("streams", "One probe stream, gap by gap", "2 pictures", &content);
+    content
 }
 
 fn definitions(out: &mut Folds, results: &Results) {

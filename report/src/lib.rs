@@ -26,6 +26,7 @@ mod network;
 mod overlay;
 mod packets;
 mod paper;
+mod picture;
 mod places;
 mod probing;
 mod resolved;
@@ -41,6 +42,7 @@ mod ways;
 #[path = "../tests/example/mod.rs"]
 mod example;
 
+pub use crate::html::escape;
 pub use crate::probing::{searches_page, streams_page};
 
 use experiment::results::evaluation::Evaluation;
@@ -52,6 +54,16 @@ pub use experiment::results::PAGE;
 /// Returns the whole page. Any [`Results`] gives one: missing parts are left out, and a name may contain any character.
 pub fn page(results: &Results) -> String {
     document::document(results)
+}
+
+/// Returns the names of the pictures that the page of these results has.
+pub fn pictures(results: &Results) -> Vec<String> {
+    picture::names(results)
+}
+
+/// Returns a page of one of [`pictures`]; nothing where there is none of this name.
+pub fn picture(results: &Results, name: &str) -> Option<String> {
+    picture::page(results, name)
 }
 
 /// Returns one page of several results, each with a name: their runs beside and over each other, and what was run

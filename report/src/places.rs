@@ -13,7 +13,7 @@ struct Place {
     title: &'static str,
     /// The caption, by whether there is traffic.
     caption: fn(bool) -> &'static str,
-    /// Metrics of the series it draws; empty when it draws something else.
+    /// Curves that it draws. Of one that draws something else over time: a curve over the whole run.
     metrics: &'static [&'static str],
 }
 
@@ -31,13 +31,13 @@ const PLACES: [Place; 12] = [
                  bottleneck. Upright lines: a flow starts or ends."
             }
         },
-        metrics: &["throughput", "available", "traffic"],
+        metrics: &["throughput", "available", "traffic", "total"],
     },
     Place {
         name: "shares",
         title: "Shares over time",
         caption: |_| "What each flow got, of what all flows at the bottleneck got together: stacked, to 100 %.",
-        metrics: &[],
+        metrics: &["throughput", "total"],
     },
     Place {
         name: "rate",
@@ -46,7 +46,7 @@ const PLACES: [Place; 12] = [
         metrics: &["rate"],
     },
     Place {
-        name: "queue",
+        name: "delay",
         title: "Queueing delay at the bottleneck",
         caption: |traffic| match traffic {
             true => {
@@ -67,7 +67,7 @@ const PLACES: [Place; 12] = [
             "Waiting time of the packets that left a link, mean over an interval: the stronger the colour, the longer. Rows: \
              links in the scenario\u{2019}s order. Blank: no packet left."
         },
-        metrics: &[],
+        metrics: &["throughput"],
     },
     Place {
         name: "ccdf",
@@ -95,7 +95,7 @@ const PLACES: [Place; 12] = [
         name: "flight",
         title: "Packets in flight",
         caption: |_| "Packets under way, as the sender counts them, of the first four flows.",
-        metrics: &[],
+        metrics: &["throughput"],
     },
     Place {
         name: "sequence",
@@ -105,7 +105,7 @@ const PLACES: [Place; 12] = [
              acknowledged: from a dot down to it are the packets under way, and to the right is the round-trip time. Zoom in \
              to see single packets. Of a long run one packet of every 2, 4, 8, ... is drawn; the first four flows."
         },
-        metrics: &[],
+        metrics: &["throughput"],
     },
     Place {
         name: "losses",
@@ -117,6 +117,16 @@ const PLACES: [Place; 12] = [
 
 /// The picture that a page begins with where there is nothing to compare.
 pub const THROUGHPUT: &str = "throughput";
+
+/// The curves that a picture needs.
+pub fn metrics(name: &str) -> &'static [&'static str] {
+    PLACES.iter().find(|place| place.name == name).map_or(&[], |place| place.metrics)
+}
+
+/// Whether a picture is one of a single run.
+pub fn is_of_a_run(name: &str) -> bool {
+    PLACES.iter().any(|place| place.name == name)
+}
 
 /// Writes the places of the pictures that `wanted` names and that have something to draw.
 pub fn places(out: &mut String, results: &Results, wanted: impl Fn(&str) -> bool) {

@@ -26,7 +26,7 @@ fn check(what: &str, page: &str, width: u32, figures: &[&str]) {
 
 /// The pictures of one controller's runs, and what precedes them where there are several.
 const CURVES: [&str; 10] =
-    ["throughput", "shares", "rate", "queue", "ccdf", "rtt", "window", "losses", "stream", "stream-delay"];
+    ["throughput", "shares", "rate", "delay", "ccdf", "rtt", "window", "losses", "stream", "stream-delay"];
 
 #[test]
 fn every_kind_of_page_is_drawn_on_a_desktop_and_on_a_phone() {
@@ -49,6 +49,21 @@ fn every_kind_of_page_is_drawn_on_a_desktop_and_on_a_phone() {
     ] {
         for width in [1280, 390] {
             check(what, &page, width, &figures);
+        }
+    }
+}
+
+#[test]
+fn each_picture_is_drawn_on_a_page_of_its_own() {
+    if !chromium() {
+        return;
+    }
+    for results in [example::demo(), example::arrivals(), example::packets(), example::sweep()] {
+        for name in report::pictures(&results) {
+            let page = report::picture(&results, &name).unwrap();
+            let pair = ["stream", "stream-delay"];
+            let figures = if pair.contains(&name.as_str()) { pair.to_vec() } else { vec![name.as_str()] };
+            check(&name, &page, 700, &figures);
         }
     }
 }

@@ -118,6 +118,9 @@ pub struct Serve {
     /// Write the counters to this file each second, in Prometheus text format
     #[arg(long, value_name = "FILE")]
     pub metrics: Option<PathBuf>,
+    /// Overwrite a file of other content that has this name
+    #[arg(long, requires = "metrics")]
+    pub replace: bool,
 }
 
 #[derive(clap::Args)]

@@ -177,6 +177,9 @@ pub enum Command {
         /// Write a page for each subcommand into this folder instead
         #[arg(long, value_name = "DIR")]
         pages: Option<PathBuf>,
+        /// Overwrite pages that are there
+        #[arg(long, requires = "pages")]
+        replace: bool,
     },
 }
 

@@ -36,10 +36,10 @@ pub fn positive<T: FromStr<Err = ParseError> + Default + PartialEq>(text: &str) 
     if value == T::default() { Err(format!("found \"{text}\"; expected more than 0")) } else { Ok(value) }
 }
 
-/// The size of an IP packet, in bytes; a plain number counts bytes.
+/// The size of an IP packet, in bytes.
 pub fn packet(text: &str) -> Result<u16, String> {
     const SIZES: RangeInclusive<u16> = 1280..=9000;
-    let size: Bytes = with_plain(text, "B").map_err(|error| error.to_string())?;
+    let size: Bytes = text.parse().map_err(|error: ParseError| error.to_string())?;
     let fits = u16::try_from(size.get()).ok().filter(|size| SIZES.contains(size));
     fits.ok_or_else(|| format!("found \"{text}\"; expected {} B to {} B", SIZES.start(), SIZES.end()))
 }
@@ -52,7 +52,6 @@ mod tests {
     fn a_plain_number_has_the_unit_of_its_flag() {
         assert_eq!(seconds("90"), Ok(Span::from_secs(90)));
         assert_eq!(microseconds("20"), Ok(Span::from_micros(20)));
-        assert_eq!(packet("9000"), Ok(9000));
         assert_eq!(seconds("1.5 min"), Ok(Span::from_secs(90)));
     }
 
@@ -62,6 +61,8 @@ mod tests {
         assert_eq!(said, Err("found \"5 parsecs\" (an unknown unit); expected a time like \"30 ms\"".to_string()));
         assert!(seconds("").is_err() && seconds("-1").is_err() && seconds("1.5").is_err());
         assert_eq!(packet("1279 B"), Err("found \"1279 B\"; expected 1280 B to 9000 B".to_string()));
+        let plain = "found \"1500\" (no unit); expected an amount of data like \"1500 B\"";
+        assert_eq!(packet("1500"), Err(plain.to_string()));
         assert!(packet("9 kB").is_ok() && packet("70 kB").is_err());
         assert!(interval("500 ms").is_err() && interval("1 h").is_ok());
         assert_eq!(positive::<Bytes>("0 B"), Err("found \"0 B\"; expected more than 0".to_string()));

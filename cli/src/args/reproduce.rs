@@ -8,7 +8,7 @@ pub struct Reproduce {
     /// A paper or one of its figures, as `packetscale list papers` names them, or a path [default: all papers]
     #[arg(value_name = "PAPER[/FIGURE]", conflicts_with_all = ["all", "scoreboard"])]
     pub what: Option<String>,
-    /// Make fewer and shorter runs
+    /// Make fewer and shorter runs, which can miss what full runs keep
     #[arg(long, conflicts_with_all = ["all", "store", "scoreboard"])]
     pub quick: bool,
     /// Run all papers and store the outcomes; skip figures that are up to date

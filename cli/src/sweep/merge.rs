@@ -8,7 +8,7 @@ use crate::program::PROGRAM;
 use crate::sweep::division::command;
 use crate::terminal::Terminal;
 use experiment::scenario::Scenario;
-use harness::runner::{Error, Head, Host, Runner, Shards, Swept};
+use harness::runner::{Error, Head, Host, Runner, Shard, Shards, Swept};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -19,7 +19,7 @@ const MOST_NAMED: usize = 20;
 pub fn merge(arguments: &Merge, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let folder = &arguments.folder;
     let shards = Shards::read(folder, &PROGRAM)?;
-    let head = shards.head.clone();
+    let (head, divided_otherwise) = (shards.head.clone(), shards.divided_otherwise.clone());
     let host = named(&head.host, hosts)?;
     let read = Scenario::parse(&head.scenario, &head.file, &[]);
     let scenario = read.map_err(|error| Failure::Input(error.to_string()))?;
@@ -35,7 +35,7 @@ pub fn merge(arguments: &Merge, hosts: &[&dyn Host]) -> Result<(), Failure> {
         if matches!(&error, Error::Unwritable { error, .. } if error.kind() != ErrorKind::WouldBlock) {
             undo();
         }
-        unmerged(error, &head, host, folder)
+        unmerged(error, &head, &divided_otherwise, host, folder)
     })?;
     write_page(&results, folder, !arguments.no_page).map_err(|error| {
         undo();
@@ -51,14 +51,19 @@ fn files(folder: &Path) -> BTreeSet<PathBuf> {
     entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect()
 }
 
-/// Why nothing was merged: what may be replaced, or the commands that make what is missing.
-fn unmerged(error: Error, head: &Head, host: &dyn Host, folder: &Path) -> Failure {
+/// Why nothing was merged: what may be replaced, or the commands that make what is missing, in place of shards that are
+/// `divided_otherwise`.
+fn unmerged(error: Error, head: &Head, divided_otherwise: &BTreeSet<u32>, host: &dyn Host, folder: &Path) -> Failure {
     if let Error::Occupied { .. } = &error {
         return Failure::Input(format!("{error}; replace it with --replace"));
     }
     let Error::Missing { shards, .. } = &error else { return error.into() };
     let run = command("packetscale", &head.file, host.word(), &head.changes, folder);
-    let named: String = shards.iter().take(MOST_NAMED).map(|shard| format!("\n  {run} --shard {shard}")).collect();
+    let line = |shard: &Shard| {
+        let replace = if divided_otherwise.contains(&shard.number()) { " --replace" } else { "" };
+        format!("\n  {run} --shard {shard}{replace}")
+    };
+    let named: String = shards.iter().take(MOST_NAMED).map(line).collect();
     let more = shards.len().saturating_sub(MOST_NAMED);
     let more = if more == 0 { String::new() } else { format!("\nand {more} more shards") };
     Failure::Input(format!("{error}. What makes them:{named}{more}"))

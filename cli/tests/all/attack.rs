@@ -2,6 +2,7 @@
 
 use crate::support::Place;
 use serde_json::Value;
+use studies::attack::Figure;
 
 /// A few paths only, of the first cause: whether it finds something is not judged here.
 #[test]
@@ -32,6 +33,22 @@ fn findings_of_another_search_are_replaced_only_if_asked() {
                     it with --replace\n";
     assert_eq!(refused, expected);
     place.done("judge attack vegas --evaluations 7 --replace");
+}
+
+/// Twice the floor is three times worse than nothing.
+#[test]
+fn the_floor_in_words_is_the_one_that_counts() {
+    for (figure, words, twice) in [
+        (Figure::Share, "1 % of the path's capacity", 0.2e6),
+        (Figure::Queue, "1 ms", 0.002),
+        (Figure::Loss, "0.1 %", 0.002),
+        (Figure::Completion, "1 ms", 0.002),
+    ] {
+        assert_eq!(figure.floor_words(), words);
+        let (subject, reference) = if figure == Figure::Share { (0.0, twice) } else { (twice, 0.0) };
+        let times = figure.times_worse(subject, reference, 10e6);
+        assert!((times - 3.0).abs() < 1e-9, "{words}: {times}");
+    }
 }
 
 #[test]

@@ -65,7 +65,7 @@ fn the_template_in_rust_compiles_and_runs() {
 #[test]
 fn the_template_in_python_is_named_by_its_scenario_and_unknown_to_the_command() {
     let (place, made) = template("python");
-    assert!(format!("{}{}", made.out, made.err).contains("python3 mine.py"), "{made:?}");
+    assert!(made.out.contains("python3 mine.py") && made.out.contains("pip install target/python/wheels/"), "{made:?}");
     let text = place.read("mine/mine.py");
     assert!(text.contains("@ps.controller(\"mine\")") && !text.contains("@NAME@"), "{text}");
     let run = inside(&place, "run mine.toml");

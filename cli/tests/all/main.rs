@@ -6,6 +6,7 @@ mod captures;
 mod command;
 mod estimate;
 mod evaluate;
+mod foreign;
 mod matrix;
 mod messages;
 mod operation;

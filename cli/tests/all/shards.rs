@@ -90,6 +90,18 @@ fn a_shard_of_another_seed_is_refused_before_its_first_run() {
     place.done("sweep merge two");
 }
 
+/// What a reader pastes.
+#[test]
+fn commands_for_what_is_missing_work_where_shards_are_of_two_divisions() {
+    let place = Place::with(SCENARIO);
+    shard(&place, "1/2", "two");
+    shard(&place, "2/9", "two");
+    let message = place.refused("sweep merge two");
+    let commands = message.lines().filter_map(|line| line.trim().strip_prefix("packetscale "));
+    assert_eq!(commands.map(|command| place.done(command)).count(), 1, "{message}");
+    place.done("sweep merge two");
+}
+
 #[test]
 fn a_merge_that_cannot_write_all_leaves_nothing_but_the_shards() {
     let place = Place::with(SCENARIO);

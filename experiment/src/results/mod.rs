@@ -46,6 +46,6 @@ pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, 
 pub use series::Series;
 pub use statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, deviation, groups, mean, point_name, student_t975};
 pub use swept::{SweptKey, rate_or_time, swept};
-pub use table::{Print, WIDTH, colours_wanted, to_table};
+pub use table::{Comparison, Print, WIDTH, colours_wanted, to_expectations, to_table};
 pub use ways::{Way, link_names};
-pub use write::{MANIFEST, PAGE, SHOWN, csv, files, is_of_results, remove_partial, write, write_file};
+pub use write::{MANIFEST, PAGE, SHOWN, cell, csv, files, is_of_results, remove_partial, write, write_file};

@@ -66,11 +66,12 @@ pub fn read(folder: &Path) -> Result<Results, ReadError> {
     if let Some((_, what)) = there.filter(|(file, _)| *file != MANIFEST) {
         return Err(ReadError::Other { folder: folder.to_path_buf(), what });
     }
-    let text = std::fs::read_to_string(&file).map_err(|source| ReadError::Io { file: file.clone(), source })?;
+    let text = open(&file).and_then(std::io::read_to_string);
+    let text = text.map_err(|source| ReadError::Io { file: file.clone(), source })?;
     let Described { manifest, host, expectations } = parsed(&text, &file, 1)?;
     let file = folder.join(RUNS);
     let io = |source| ReadError::Io { file: file.clone(), source };
-    let lines = BufReader::new(File::open(&file).map_err(io)?).lines();
+    let lines = BufReader::new(open(&file).map_err(io)?).lines();
     let run = |(at, line): (usize, std::io::Result<String>)| {
         let mut run: Run = parsed(&line.map_err(io)?, &file, at + 1)?;
         run.params = run.params.into_iter().map(|(key, value)| as_written(&key, &value)).collect();
@@ -88,6 +89,14 @@ pub fn read(folder: &Path) -> Result<Results, ReadError> {
         return Err(ReadError::Content { file, line, found });
     }
     Ok(Results { schema: SCHEMA, host, manifest, runs, expectations })
+}
+
+/// Opens a file. What would wait for a writer is none.
+fn open(file: &Path) -> std::io::Result<File> {
+    match file.metadata()?.is_file() {
+        true => File::open(file),
+        false => Err(std::io::Error::other("not a regular file")),
+    }
 }
 
 fn parsed<T: DeserializeOwned>(text: &str, file: &Path, line: usize) -> Result<T, ReadError> {

@@ -87,30 +87,54 @@ pub fn colours_wanted() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Returns one line per controller and sweep point, the first [`MOST_LINES`] of them, then the expectations. From three replications on, each figure has
-/// the half-width of its 95 % confidence interval.
+/// What the terminal's table has: lines of cells, of which the first is the heading, and what is said below them.
+#[derive(Debug)]
+pub struct Comparison {
+    /// A line per controller and sweep point, the first [`MOST_LINES`] of them.
+    pub lines: Vec<Vec<String>>,
+    /// Whether a column has numbers.
+    pub numbers: Vec<bool>,
+    /// What the figures are and what is left out, the tables of phases, completions and ways.
+    pub notes: String,
+}
+
+impl Comparison {
+    /// Of all columns, or of those that fit [`WIDTH`]. From three replications on, each figure has the half-width of its 95 %
+    /// confidence interval.
+    pub fn of(results: &Results, groups: &[Group<'_>], wide: bool) -> Comparison {
+        let mut columns = columns(&groups[..groups.len().min(MOST_LINES)], wide);
+        let expected = |metric: &str| results.expectations.iter().any(|outcome| outcome.metric == metric);
+        columns.iter_mut().filter(|column| expected(column.metric)).for_each(|column| column.dispensable = 0);
+        let left_out = !wide && {
+            said_once(&mut columns);
+            fit(&mut columns)
+        };
+        let shares = columns.iter().any(|column| column.head == SHARES);
+        let line = |cell: &dyn Fn(&Column) -> String| columns.iter().map(cell).collect::<Vec<_>>();
+        let rows = (0..groups.len().min(MOST_LINES)).map(|row| line(&|column| column.cells[row].clone()));
+        Comparison {
+            lines: std::iter::once(line(&|column| column.head.clone())).chain(rows).collect(),
+            numbers: columns.iter().map(|column| !column.metric.is_empty()).collect(),
+            notes: notes(groups, left_out, wide)
+                + &to_phases(groups, !shares)
+                + &to_completions(groups)
+                + &to_ways(groups),
+        }
+    }
+}
+
+/// Returns the comparison in columns, then the expectations.
 pub fn to_table(results: &Results, print: Print) -> String {
     let groups = groups(&results.runs);
-    let mut columns = columns(&groups[..groups.len().min(MOST_LINES)], print.wide);
-    let expected = |metric: &str| results.expectations.iter().any(|outcome| outcome.metric == metric);
-    columns.iter_mut().filter(|column| expected(column.metric)).for_each(|column| column.dispensable = 0);
-    let left_out = !print.wide && {
-        said_once(&mut columns);
-        fit(&mut columns)
-    };
-    let shares = columns.iter().any(|column| column.head == SHARES);
-    let line = |cell: &dyn Fn(&Column) -> String| columns.iter().map(cell).collect::<Vec<_>>();
-    let rows = (0..groups.len().min(MOST_LINES)).map(|row| line(&|column| column.cells[row].clone()));
-    let lines: Vec<Vec<String>> = std::iter::once(line(&|column| column.head.clone())).chain(rows).collect();
+    let Comparison { lines, numbers, notes } = Comparison::of(results, &groups, print.wide);
     let paint =
         |line: usize| if print.colours { line.checked_sub(1).and_then(|at| ansi(groups[at].colour)) } else { None };
-    let expectations = results.expectations.iter().map(|outcome| said(outcome, print.colours));
-    aligned(&lines, |column| columns[column].metric.is_empty(), &paint)
-        + &notes(&groups, left_out, print.wide)
-        + &to_phases(&groups, !shares)
-        + &to_completions(&groups)
-        + &to_ways(&groups)
-        + &expectations.collect::<String>()
+    aligned(&lines, |column| !numbers[column], &paint) + &notes + &to_expectations(results, print.colours)
+}
+
+/// Returns a line per expectation.
+pub fn to_expectations(results: &Results, colours: bool) -> String {
+    results.expectations.iter().map(|outcome| said(outcome, colours)).collect()
 }
 
 /// What is said below the table, a line each.

@@ -167,7 +167,8 @@ pub fn csv(table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
     writer.flush()
 }
 
-fn cell(value: &Value) -> String {
+/// Returns a value as a cell of a CSV file has it.
+pub fn cell(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
         Value::String(text) => text.clone(),

@@ -186,13 +186,23 @@ impl Table {
         let mut inner = self;
         let mut steps = heads.into_iter();
         while let Some(step) = steps.next() {
+            let no_table = |other: &Value| {
+                let found = format!("\"{step}\", which is {}", other.described());
+                ScenarioError::at(&place, path, found, "a table before the last dot")
+            };
             inner = match &mut inner.node_or_table(step, &place).value {
                 Value::Table(table) => table,
-                Value::List(items) => numbered(items, step, steps.next().unwrap_or(last), path, &place)?,
-                other => {
-                    let found = format!("\"{step}\", which is {}", other.described());
-                    return Err(ScenarioError::at(&place, path, found, "a table before the last dot"));
-                }
+                Value::List(items) => match steps.next() {
+                    Some(index) => match &mut numbered(items, step, index, path, &place)?.value {
+                        Value::Table(table) => table,
+                        other => return Err(no_table(other)),
+                    },
+                    None => {
+                        *numbered(items, step, last, path, &place)? = node;
+                        return Ok(());
+                    }
+                },
+                other => return Err(no_table(other)),
             };
         }
         match inner.node_mut(last) {
@@ -203,18 +213,19 @@ impl Table {
     }
 }
 
+/// The table of this number in a list.
 fn numbered<'a>(
     items: &'a mut [Node],
     list: &str,
     index: &str,
     path: &str,
     place: &Place,
-) -> Result<&'a mut Table, ScenarioError> {
+) -> Result<&'a mut Node, ScenarioError> {
     let count = items.len();
-    let item = index.parse::<usize>().ok().and_then(|index| items.get_mut(index)).map(|item| &mut item.value);
-    match item {
-        Some(Value::Table(table)) => Ok(table),
-        _ => {
+    let item = index.parse::<usize>().ok().and_then(|index| items.get_mut(index));
+    match item.filter(|item| matches!(item.value, Value::Table(_))) {
+        Some(item) => Ok(item),
+        None => {
             let expected = match count {
                 0 | 1 => format!("\"{list}.0\", the only one"),
                 _ => format!("a number from 0 to {} after \"{list}.\"", count - 1),

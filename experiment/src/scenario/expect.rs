@@ -29,6 +29,12 @@ pub(crate) fn expectations(
         if at_least.is_none() && at_most.is_none() {
             return Err(fields.refuse("metric", "no bound", "\"at_least\", \"at_most\" or both"));
         }
+        if let (Some(least), Some(most)) = (at_least, at_most)
+            && least > most
+        {
+            let found = format!("{least} above at_most = {most}");
+            return Err(fields.refuse("at_least", found, "no more than \"at_most\""));
+        }
         let why_key = fields.key("why");
         let why =
             fields.get("why").map(|words| text(words, &why_key, "the source of the bound, as text")).transpose()?;

@@ -262,3 +262,13 @@ fn every_scenario_of_the_project_loads() {
         assert!(!scenario.plan().is_empty(), "{}", file.display());
     }
 }
+
+#[test]
+fn a_flow_is_replaced_whole_by_its_number() {
+    let text = "[run]\nduration = \"1 s\"\n[path]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 bdp\"\n\
+                [[flow]]\ncontroller = \"cubic\"\nstart = \"0.1 s\"\n[[flow]]\ncontroller = \"rapid\"\n";
+    let change = "flow.1={controller=\"bbr\"}".to_string();
+    let plan = Scenario::parse(text, Path::new("a.toml"), &[change]).expect("a scenario").plan();
+    let names: Vec<&str> = plan[0].controllers().map(|controller| &*controller.kind).collect();
+    assert_eq!(names, ["cubic", "bbr"]);
+}

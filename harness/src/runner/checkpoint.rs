@@ -39,7 +39,8 @@ pub struct Sealed<'a> {
 
 impl Checkpoint {
     /// Opens the file in `folder` for a plan of this many runs. What it holds of the runs with these `ids` is kept and
-    /// returned. Other runs are dropped only to `replace` them; a line that was cut short or damaged is no run.
+    /// returned. Other runs, and a file that is not of packetscale, are dropped only to `replace` them; a line that was cut
+    /// short or damaged is no run.
     ///
     /// # Errors
     /// The file cannot be read or written, or another command makes runs in this folder
@@ -47,7 +48,12 @@ impl Checkpoint {
     pub(crate) fn open(folder: &Path, ids: &BTreeSet<&str>, planned: usize, replace: bool) -> io::Result<Opened> {
         let path = folder.join(NAME);
         let alone = alone_in(folder)?;
-        let content = held(&path)?;
+        let strange = is_no_file(&path);
+        let content = if strange { Vec::new() } else { held(&path)? };
+        if !replace && (strange || !line::any_begins(&content)) {
+            let what = if strange { "is not a regular file" } else { "is not of packetscale" };
+            return Ok(Opened::Foreign(format!("a file {NAME} that {what}")));
+        }
         let lines = content.split(|byte| *byte == b'\n');
         let (kept, strangers): (Vec<_>, Vec<_>) =
             lines.filter_map(line::parse).partition(|(id, _)| ids.contains(id.as_str()));
@@ -179,6 +185,11 @@ fn lock(open: &File, other: &str) -> io::Result<()> {
         Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
         Err(TryLockError::Error(error)) => Err(error),
     }
+}
+
+/// Whether there is neither a file nor a folder, as a pipe. To read it may be to wait for ever.
+pub(crate) fn is_no_file(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
 /// What the file holds; nothing where it is not there.

@@ -1,6 +1,6 @@
 //! Makes the runs of a plan that are not done yet.
 
-use crate::runner::checkpoint::{Checkpoint, NAME, Opened};
+use crate::runner::checkpoint::{Checkpoint, NAME, Opened, is_no_file};
 use crate::runner::files::Files;
 use crate::runner::host::{Host, Refusal};
 use crate::runner::job::{Job, Keep};
@@ -320,6 +320,9 @@ impl There {
 }
 
 fn there(folder: &Path, name: &str, scenario: &str, host: &str) -> There {
+    if is_no_file(&folder.join(experiment::results::MANIFEST)) {
+        return There::Other(format!("a file {} that is not a regular file", experiment::results::MANIFEST));
+    }
     let Ok(content) = std::fs::read(folder.join(experiment::results::MANIFEST)) else {
         // Runs that are kept show that a command of this program was interrupted here.
         let strange =

@@ -28,6 +28,12 @@ pub(crate) fn parse(line: &[u8]) -> Option<(String, Run)> {
     Some((id.to_string(), run))
 }
 
+/// Whether a line begins as a run does, in a file that is not empty. The last may be cut short.
+pub(crate) fn any_begins(content: &[u8]) -> bool {
+    let mut lines = content.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    content.is_empty() || lines.any(|line| line.starts_with(ID.as_bytes()) || ID.as_bytes().starts_with(line))
+}
+
 /// The runs of a file behind its first lines, which are not for runs. A last line without an end is no run.
 ///
 /// # Errors

@@ -62,6 +62,8 @@ pub struct Shards {
     pub head: Head,
     /// The runs, by their ids.
     runs: BTreeMap<String, Run>,
+    /// The numbers of those that are parts of another division than this one.
+    pub divided_otherwise: BTreeSet<u32>,
 }
 
 /// The file of a shard.
@@ -184,7 +186,14 @@ impl Shards {
                 // Its command was ended before the first line was whole.
                 continue;
             };
-            let shards = all.get_or_insert_with(|| Shards { head: head.clone(), runs: BTreeMap::new() });
+            let shards = all.get_or_insert_with(|| Shards {
+                head: head.clone(),
+                runs: BTreeMap::new(),
+                divided_otherwise: BTreeSet::new(),
+            });
+            if head.shard.of() != shards.head.shard.of() {
+                shards.divided_otherwise.insert(head.shard.number());
+            }
             if let Some((found, expected)) = head.apart(&shards.head) {
                 return Err(Error::Apart { file, found, expected });
             }

@@ -109,6 +109,17 @@ impl Figure {
         }
     }
 
+    /// The floor in words, as what is added to both sides.
+    pub fn floor_words(self) -> String {
+        let floor = self.floor(1.0);
+        match self {
+            Figure::Share => format!("{} % of the path's capacity", 1e2 * floor),
+            Figure::Queue | Figure::Completion => format!("{} ms", 1e3 * floor),
+            Figure::Loss => format!("{} %", 1e2 * floor),
+            Figure::Fairness => format!("{floor}, what is missing to 1 compared,"),
+        }
+    }
+
     /// The value as an amount that grows from zero; of fairness, what is missing.
     fn amount(self, value: f64) -> f64 {
         if self == Figure::Fairness { 1.0 - value } else { value }

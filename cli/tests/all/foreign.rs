@@ -1,0 +1,62 @@
+//! Files that are not of packetscale, under the names of its own.
+
+use crate::command::SCENARIO;
+use crate::support::{PROGRAM, Place, Said};
+use std::process::Command;
+
+const RUN: &str = "run small.toml --no-page --out out";
+const REPLACE: &str = "expected an empty folder, or one of this plan; name another folder with --out, or replace \
+                       what is there with --replace\n";
+
+/// The command, which is ended where it waits for ever.
+fn ended(place: &Place, line: &str) -> Said {
+    let mut command = Command::new("timeout");
+    Said::of(command.args(["60", PROGRAM]).args(line.split(' ')).current_dir(place.path()))
+}
+
+fn pipe(place: &Place, name: &str) {
+    std::fs::create_dir_all(place.at("out")).expect("a folder");
+    let _ = std::fs::remove_file(place.at(name));
+    assert!(Command::new("mkfifo").arg(place.at(name)).status().expect("mkfifo").success());
+}
+
+#[test]
+fn a_strange_list_of_runs_is_replaced_only_if_asked() {
+    let place = Place::with(SCENARIO);
+    place.write("out/unfinished.ndjson", "{\"mine\": 1}\n");
+    let said = place.refused(RUN);
+    assert_eq!(said, format!("out: found a file unfinished.ndjson that is not of packetscale; {REPLACE}"));
+    assert_eq!(place.read("out/unfinished.ndjson"), "{\"mine\": 1}\n");
+    place.done(&format!("{RUN} --replace"));
+    assert!(!place.has("out/unfinished.ndjson"));
+}
+
+#[test]
+fn a_pipe_in_place_of_a_file_of_results_is_not_waited_for() {
+    let place = Place::with(SCENARIO);
+    for name in ["manifest.json", "unfinished.ndjson"] {
+        pipe(&place, &format!("out/{name}"));
+        let said = ended(&place, RUN);
+        let message = format!("out: found a file {name} that is not a regular file; {REPLACE}");
+        assert_eq!((said.code, said.err.as_str()), (Some(2), message.as_str()));
+        place.done(&format!("{RUN} --replace"));
+    }
+    for name in ["manifest.json", "runs.ndjson"] {
+        pipe(&place, &format!("out/{name}"));
+        let said = ended(&place, "report out --out page.html");
+        assert_eq!(said.code, Some(2), "{said:?}");
+        assert!(said.err.contains(&format!("out/{name}: cannot be read: not a regular file")), "{said:?}");
+        place.done(&format!("{RUN} --replace"));
+    }
+}
+
+#[test]
+fn pages_of_the_manual_are_replaced_only_if_asked() {
+    let place = Place::empty();
+    place.write("man/packetscale-run.1", "mine");
+    let message = "man/packetscale-run.1: found a file; expected none, or --replace to overwrite it\n";
+    assert_eq!(place.refused("man --pages man"), message);
+    assert_eq!(place.names("man"), ["packetscale-run.1"]);
+    place.done("man --pages man --replace");
+    assert!(place.read("man/packetscale-run.1").contains(".SH SYNOPSIS"));
+}
