@@ -40,7 +40,7 @@ const CUBIC: &str = "[[flow]]\ncontroller = \"cubic\"\npacket = \"1514 B\"\n";
 fn run(experiment: &Experiment, traffic: impl Fn() -> Vec<Packets>) -> Option<Run> {
     let once = || {
         let starts = vec![Time::ZERO; experiment.flows.len()];
-        lab::run(experiment, Draws { starts, traffic: traffic() })
+        lab::run(experiment, Draws { starts, traffic: traffic(), ..Draws::default() })
     };
     const TRIES: usize = 4;
     let busy = |error: &lab::LabError| error.to_string().contains("this machine was too busy");

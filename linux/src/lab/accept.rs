@@ -2,14 +2,15 @@
 
 use crate::lab::disciplines;
 use crate::lab::error::{LabError, unfit};
-use crate::lab::flows::{available, is_missing, kernel_names, loaded, stream_with};
+use crate::lab::flows::{available, loaded};
 use crate::lab::path::{DCTCP, HEADER, Means, mtu};
 use crate::lab::qdiscs::{MOST_DELAYS, delays_back};
 use crate::lab::rapid::RAPID;
+use crate::lab::sockets::{is_missing, kernel_names, stream_with};
 use crate::lab::tap::MOST_OUTAGES;
 use experiment::scenario::{Coalescing, Experiment, FlowSpec, GapModel, LinkSpec, RateSource};
 use harness::runner::Unfit;
-use packetscale_models::units::{Bytes, Packets, Ratio, Span, Time};
+use packetscale_models::units::{Bytes, Packets, Ratio, Span};
 use std::collections::BTreeSet;
 
 /// Most flows: each has a source port.
@@ -182,19 +183,12 @@ fn flow(number: usize, flow: &FlowSpec, first: &FlowSpec, asked: bool) -> Result
         let expected = "no rate: cards are as fast as the machine";
         return unfit(key("access"), format!("\"{access}\""), expected);
     }
-    if let Some(stop) = flow.stop {
-        let found = format!("\"{}\"", stop.since(Time::ZERO));
-        return unfit(key("stop"), found, "none: flows last, or have a size");
-    }
     if flow.pacing_percent > 0 {
         let found = format!("\"{} %\"", flow.pacing_percent);
         return unfit(key("pacing"), found, "\"0 %\": the kernel's controllers decide their pacing");
     }
     if flow.packet < SMALLEST {
         return unfit(key("packet"), format!("\"{}\"", flow.packet), format!("{} B and more", SMALLEST.get()));
-    }
-    if flow.application.is_some() {
-        return unfit(key("application"), "an application", "none: flows always have data to send");
     }
     if flow.controller.file.is_some() {
         let found = format!("\"{}\", a controller of a file", flow.controller.kind);

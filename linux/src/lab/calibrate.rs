@@ -97,7 +97,7 @@ pub(crate) fn one_flow(rate: Rate, packet: Bytes, buffer: Bytes) -> Experiment {
 }
 
 fn share(trial: &Experiment, delayed: bool) -> Result<f64, LabError> {
-    let draws = Draws { starts: vec![Time::ZERO], traffic: Vec::new() };
+    let draws = Draws { starts: vec![Time::ZERO], ..Draws::default() };
     let raw = measure(trial, draws, Means::DelayLine, delayed)?;
     let books = judged(trial, &raw)?;
     let (from, to) = (SETTLING.nanos(), TRIAL.nanos());

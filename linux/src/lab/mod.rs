@@ -25,6 +25,8 @@ mod rapid;
 mod raw;
 mod red;
 mod sampler;
+mod sender;
+mod sockets;
 mod summary;
 mod tap;
 mod tcp_info;
@@ -36,6 +38,7 @@ pub use disciplines::disciplines;
 pub use error::LabError;
 pub use host::{Alone, Lab, draws};
 pub use raw::Raw;
+pub use sender::Offers;
 
 use books::Books;
 use calibrate::{calibrate, one_flow};
@@ -56,9 +59,12 @@ use sampler::Samples;
 use tap::{Record, Tap};
 
 /// What chance has decided for a run.
+#[derive(Default)]
 pub struct Draws {
     /// When each flow starts.
     pub starts: Vec<Time>,
+    /// When the application of each flow hands over a packet; `None`, or no entry: it always has data.
+    pub offers: Vec<Option<Offers>>,
     /// The packets of each source of traffic.
     pub traffic: Vec<Packets>,
 }
@@ -191,10 +197,9 @@ fn measure_told(
         tap.make_wire(experiment, zero_ns)?;
     }
     let starts_ns: Vec<u64> = draws.starts.iter().map(|start| start.nanos()).collect();
-    let begins: Vec<u64> = starts_ns.iter().map(|start| zero_ns + start).collect();
     let delay_line = path.start_delay_line(experiment, zero_ns)?;
     let delay_steps = path.start_delay_steps(experiment, zero_ns)?;
-    let flows = Flows::start(&path, &experiment.flows, &begins)?;
+    let flows = Flows::start(&path, &experiment.flows, &draws.starts, draws.offers, zero_ns)?;
     let cross = Cross::start(&path, draws.traffic, path::mtu(experiment), zero_ns)?;
     let probes = Probes::start(experiment, zero_ns);
     let mut samples = Samples::new(experiment.flows.len());
