@@ -3,6 +3,7 @@
 
 mod kernels;
 mod paths;
+mod rates;
 mod refusals;
 mod repetition;
 mod sending;

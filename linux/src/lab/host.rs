@@ -1,6 +1,6 @@
 //! The lab as a host among others.
 
-use crate::lab::{Draws, LabError, Offers, Packets};
+use crate::lab::{Draws, LabError, Offers, Packets, rates};
 use experiment::results::{HostLabel, Run};
 use experiment::scenario::{Experiment, FlowSpec};
 use experiment::traffic::{Application, CrossPacket, Source};
@@ -56,15 +56,15 @@ impl Host for Lab {
 
     fn check(&self, plan: &[Experiment]) -> Result<Vec<String>, Refusal> {
         self.accept(plan)?;
-        crate::lab::check(plan).map_err(refused)
+        crate::lab::check(plan)
     }
 
     fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
-        crate::lab::run(experiment, draws(experiment, self.alone)?).map_err(refused)
+        Ok(crate::lab::run(experiment, draws(experiment, self.alone)?)?)
     }
 }
 
-/// What chance decides for a run.
+/// What is decided before a run.
 ///
 /// # Errors
 /// Traffic or an application that has no packets.
@@ -78,7 +78,7 @@ pub fn draws(experiment: &Experiment, alone: Alone) -> Result<Draws, Refusal> {
     let offers = experiment.flows.iter().zip(&starts).enumerate();
     let offers =
         offers.map(|(index, (flow, start))| offers_of(experiment, flow, index, *start)).collect::<Result<_, _>>();
-    Ok(Draws { starts, offers: offers.map_err(|Unsent(refusal)| refusal)?, traffic })
+    Ok(Draws { starts, offers: offers.map_err(|Unsent(refusal)| refusal)?, traffic, carried: rates::of(experiment) })
 }
 
 /// When the application of a flow hands over its packets.
@@ -98,8 +98,10 @@ fn offers_of(experiment: &Experiment, flow: &FlowSpec, index: usize, start: Time
     Ok(application.map(offers))
 }
 
-fn refused(error: LabError) -> Refusal {
-    Refusal::Machine(error.to_string())
+impl From<LabError> for Refusal {
+    fn from(error: LabError) -> Refusal {
+        Refusal::Machine(error.to_string())
+    }
 }
 
 /// Why traffic has no packets.

@@ -1,6 +1,6 @@
 //! What the host and the guest tell each other.
 
-use crate::lab::Draws;
+use crate::lab::{Carried, Draws};
 use crate::virtual_time::error::VirtualError;
 use experiment::scenario::Experiment;
 use packetscale_models::units::{Bytes, Time};
@@ -17,6 +17,8 @@ pub(crate) struct Facts {
     /// Congestion controls and queue disciplines.
     pub controllers: Vec<String>,
     pub queues: Vec<String>,
+    /// Whether it polices.
+    pub polices: bool,
     /// Why Rapid is not among the controllers, if it is not.
     pub no_rapid: Option<String>,
 }
@@ -66,6 +68,8 @@ struct Text {
     /// How many packets each source of traffic sends, and the application of each flow, where it has one.
     packets: Vec<usize>,
     offers: Vec<Option<usize>>,
+    /// What the bottleneck carries. The experiment is read back without it.
+    carried: Vec<(Time, Carried)>,
 }
 
 /// Bytes of a time in picoseconds, and of a packet of traffic: when, and its size.
@@ -81,7 +85,8 @@ pub(crate) fn write_run(experiment: &Experiment, draws: Draws) -> Result<Vec<u8>
     let within = |offers: crate::lab::Offers| offers.take_while(|at| *at <= end).collect::<Vec<Time>>();
     let offers: Vec<Option<Vec<Time>>> = draws.offers.into_iter().map(|offers| offers.map(within)).collect();
     let counts = offers.iter().map(|offers| offers.as_ref().map(Vec::len)).collect();
-    let text = Text { experiment: experiment.clone(), starts: draws.starts, packets, offers: counts };
+    let text =
+        Text { experiment: experiment.clone(), starts: draws.starts, packets, offers: counts, carried: draws.carried };
     let text = serde_json::to_vec(&text).map_err(VirtualError::doing("the experiment cannot be written"))?;
     let mut bytes = vec![RUN];
     bytes.extend((text.len() as u64).to_le_bytes());
@@ -134,7 +139,7 @@ fn read_run(bytes: &[u8]) -> Result<(Experiment, Draws), VirtualError> {
         Some(Box::new(times.into_iter()) as crate::lab::Offers)
     });
     let offers = offers.collect();
-    Ok((text.experiment, Draws { starts: text.starts, offers, traffic }))
+    Ok((text.experiment, Draws { starts: text.starts, offers, traffic, carried: text.carried }))
 }
 
 /// The guest's answer: a byte says whether it is an error's text.
@@ -175,10 +180,11 @@ mod tests {
         let starts = vec![Time::from_nanos(7)];
         let handed = [1, 1, 2_999, 3_001].map(Time::from_nanos).map(|at| Time::from_picos(at.picos() * 1_000_000));
         let offers: Vec<Option<crate::lab::Offers>> = vec![None, Some(Box::new(handed.into_iter()))];
-        let draws = Draws { starts: starts.clone(), offers, traffic: traffic() };
+        let carried = vec![(Time::from_nanos(3), Carried::AtOnce(Bytes::new(1_500)))];
+        let draws = Draws { starts: starts.clone(), offers, traffic: traffic(), carried: carried.clone() };
         let bytes = write_run(&experiment, draws).expect("written");
         let Ok(Job::Run(read, draws)) = read(&bytes) else { panic!("it is a run") };
-        assert_eq!((*read, draws.starts), (experiment, starts));
+        assert_eq!((*read, draws.starts, draws.carried), (experiment, starts, carried));
         let traffic: Vec<Vec<_>> = draws.traffic.into_iter().map(Iterator::collect).collect();
         assert_eq!(traffic, [vec![packet(1), packet(2)], vec![packet(3_000)]]);
         let offers: Vec<Option<Vec<_>>> =
