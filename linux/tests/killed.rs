@@ -38,7 +38,7 @@ fn long_run() {
     let text = "[run]\nduration = \"60 s\"\n[path]\nrate = \"50 Mbit/s\"\ndelay = \"5 ms\"\n\
                 [[flow]]\ncontroller = \"cubic\"\npacket = \"1514 B\"\n";
     let plan = Scenario::parse(text, Path::new("test.toml"), &[]).expect("a scenario").plan();
-    lab::run(&plan[0], Draws { starts: vec![Time::ZERO], traffic: Vec::new() }).expect("a run");
+    lab::run(&plan[0], Draws { starts: vec![Time::ZERO], ..Draws::default() }).expect("a run");
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! The whole lab: compares real packets with arithmetic. Needs root; without it, each test says that it is skipped.
 
 use experiment::results::Run;
-use experiment::scenario::{Experiment, Scenario};
+use experiment::scenario::{Experiment, QueueSpec, Scenario};
 use linux::lab::{self, Draws, Packets};
 use packetscale_models::units::{Bytes, Rate, Serialiser, Span, Time};
 use std::path::Path;
@@ -38,10 +38,13 @@ const CUBIC: &str = "[[flow]]\ncontroller = \"cubic\"\npacket = \"1514 B\"\n";
 /// Makes a run. Repeats it if the lab refuses it because other programs held the processors. Returns `None`, with a
 /// message, where the lab refuses all runs and the clock shows why.
 fn run(experiment: &Experiment, traffic: impl Fn() -> Vec<Packets>) -> Option<Run> {
-    let once = || {
-        let starts = vec![Time::ZERO; experiment.flows.len()];
-        lab::run(experiment, Draws { starts, traffic: traffic() })
-    };
+    let starts = || vec![Time::ZERO; experiment.flows.len()];
+    run_with(|| Draws { starts: starts(), traffic: traffic(), ..Draws::default() }, experiment)
+}
+
+/// The same, with everything that is decided before.
+fn run_with(draws: impl Fn() -> Draws, experiment: &Experiment) -> Option<Run> {
+    let once = || lab::run(experiment, draws());
     const TRIES: usize = 4;
     let busy = |error: &lab::LabError| error.to_string().contains("this machine was too busy");
     let refused = |error| if busy(&error) { once() } else { Err(error) };
@@ -136,6 +139,43 @@ fn cubic_fills_the_link_and_its_buffer_and_what_was_dropped_is_sent_again() {
         0.02,
         "round trip, mostly the queue",
     );
+}
+
+/// CoDel's target is 5 ms (RFC 8289). A FIFO would hold 8 ms and more here.
+#[test]
+#[ignore = "long: make test-long"]
+fn a_queue_of_the_kernels_holds_its_target() {
+    let Some(_machine) = machine() else { return };
+    let mut experiment = experiment("5 ms", 0.0, CUBIC);
+    experiment.links[0].queue = QueueSpec::named("codel");
+    let Some(run) = run(&experiment, Vec::new) else { return };
+    let wait = run.summary.queue_delay_p50_s.expect("packets");
+    assert_within(wait, 0.0005, 0.007, "median wait");
+    assert_within(run.summary.utilisation.expect("a rate"), 0.85, 1.005, "utilisation");
+    let flow = &run.flows[0];
+    // The records count drops; the kernel counts retransmissions.
+    assert!(flow.dropped_packets > 0, "CoDel drops before the buffer is full");
+    assert_within(flow.retransmitted_packets as f64, 0.5 * flow.dropped_packets as f64, 1e9, "retransmissions");
+}
+
+#[test]
+#[ignore = "long: make test-long"]
+fn a_rate_that_steps_is_obeyed_in_real_time() {
+    let Some(_machine) = machine() else { return };
+    let text = "[run]\nduration = \"2.5 s\"\n[path]\nrate = \"40 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"100 kB\"\n\
+                rate_steps = [[\"1.2 s\", \"10 Mbit/s\"]]\n[receiver]\ndelayed_ack = 1\n";
+    let experiment = &plan(&format!("{text}{CUBIC}"))[0];
+    let Some(run) = run_with(|| lab::draws(experiment, |_, _| Ok(Vec::new())).expect("drawn"), experiment) else {
+        return;
+    };
+    let curve = run.series.iter().find(|series| series.metric == "throughput").expect("a curve");
+    let mean = |from: usize, to: usize| {
+        let values: Vec<f64> = curve.values[from..to].iter().flatten().map(|bps| f64::from(*bps)).collect();
+        values.iter().sum::<f64>() / values.len() as f64
+    };
+    // In tenths of a second. A late timer costs what the bucket does not hold.
+    assert_within(mean(4, 12), 0.85 * 40e6, 1.01 * 40e6, "before the step");
+    assert_within(mean(13, 25), 0.85 * 10e6, 1.02 * 10e6, "after it");
 }
 
 #[test]

@@ -19,7 +19,7 @@ fn a_run_in_real_time_crosses_its_path_or_says_that_the_machine_was_too_busy() {
         return;
     }
     let plan = Scenario::parse(SCENARIO, Path::new("test.toml"), &[]).expect("a scenario").plan();
-    let run = match lab::run(&plan[0], Draws { starts: vec![Time::ZERO], traffic: Vec::new() }) {
+    let run = match lab::run(&plan[0], Draws { starts: vec![Time::ZERO], ..Draws::default() }) {
         Ok(run) => run,
         Err(error) => {
             assert!(error.to_string().contains("this machine was too busy"), "{error}");

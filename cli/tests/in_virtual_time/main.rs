@@ -3,8 +3,10 @@
 
 mod kernels;
 mod paths;
+mod rates;
 mod refusals;
 mod repetition;
+mod sending;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -101,6 +103,15 @@ impl Run {
 
 fn number(row: &BTreeMap<String, String>, column: &str) -> f64 {
     row[column].parse().unwrap_or_else(|_| panic!("{column}: {:?}", row[column]))
+}
+
+/// What a flow's receiver got in each tenth of a second between two times, in bit/s.
+fn received(run: &Run, flow: &str, from_s: f64, to_s: f64) -> Vec<f64> {
+    let rows = run.table("series.csv");
+    let of = |row: &&BTreeMap<String, String>| {
+        row["metric"] == "throughput" && row["flow"] == flow && (from_s..to_s).contains(&number(row, "time_s"))
+    };
+    rows.iter().filter(of).map(|row| number(row, "value")).collect()
 }
 
 /// The folder, with this result as `out`.

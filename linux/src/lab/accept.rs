@@ -2,14 +2,15 @@
 
 use crate::lab::disciplines;
 use crate::lab::error::{LabError, unfit};
-use crate::lab::flows::{available, is_missing, kernel_names, loaded, stream_with};
+use crate::lab::flows::{available, loaded};
 use crate::lab::path::{DCTCP, HEADER, Means, mtu};
 use crate::lab::qdiscs::{MOST_DELAYS, delays_back};
 use crate::lab::rapid::RAPID;
+use crate::lab::sockets::{is_missing, kernel_names, stream_with};
 use crate::lab::tap::MOST_OUTAGES;
-use experiment::scenario::{Coalescing, Experiment, FlowSpec, GapModel, LinkSpec, RateSource};
+use experiment::scenario::{Coalescing, Experiment, FlowSpec, GapModel, LinkSpec, RateSource, TrafficKind};
 use harness::runner::Unfit;
-use packetscale_models::units::{Bytes, Packets, Ratio, Span, Time};
+use packetscale_models::units::{Bytes, Packets, Ratio, Span};
 use std::collections::BTreeSet;
 
 /// Most flows: each has a source port.
@@ -23,6 +24,9 @@ const SMALLEST: Bytes = Bytes::new(HEADER + 40 + 88);
 
 /// The least rate of tc-tbf, in bit/s.
 const SLOWEST: u64 = 8_000;
+
+/// What an opportunity of a trace carries.
+const OPPORTUNITY: Bytes = Bytes::new(1_500);
 
 /// Linux's own timeout of a delayed acknowledgment.
 const DELAYED_ACK: Span = Span::from_millis(40);
@@ -43,13 +47,16 @@ pub(crate) fn accept(experiment: &Experiment, means: Means) -> Result<(), Unfit>
         return unfit("link", "2 links", "one bottleneck, [path]");
     }
     let link = &experiment.links[0];
-    served(link)?;
+    let packet = Bytes::new(mtu(experiment) + HEADER);
+    served(link, packet)?;
+    disciplines::check(link, packet)?;
     match means {
         Means::DelayLine => by_delay_line(link)?,
         Means::Qdiscs => by_qdiscs(experiment, link)?,
     }
     receiver(experiment)?;
     flows(experiment)?;
+    traffic(experiment)?;
     if experiment.gaps != GapModel::Perfect {
         let expected = "\"perfect\", which here means: as well as this machine can";
         return unfit("sender.gaps", "a model of gaps", expected);
@@ -60,38 +67,32 @@ pub(crate) fn accept(experiment: &Experiment, means: Means) -> Result<(), Unfit>
     Ok(())
 }
 
-/// How the link serves: by tc-tbf at one rate.
-fn served(link: &LinkSpec) -> Result<(), Unfit> {
+/// How the link serves: by tc-tbf.
+fn served(link: &LinkSpec, packet: Bytes) -> Result<(), Unfit> {
     if link.rate.bps() < SLOWEST {
         return unfit("path.rate", format!("\"{}\"", link.rate), "8 kbit/s and more: tc-tbf's least rate");
     }
     let service = &link.service;
-    match service.variation.as_ref().map(|variation| &variation.source) {
-        Some(RateSource::Steps { .. }) => {
-            return unfit("path.rate_steps", "a rate that changes", "none: the token bucket has one rate");
-        }
-        Some(RateSource::Trace { .. }) => {
-            return unfit("path.rate_trace", "a rate from a file", "none: the token bucket has one rate");
-        }
-        None => {}
-    }
     if service.aggregation.is_some() {
         return unfit("path.aggregation", "service in bursts", "none: the token bucket passes packets one by one");
     }
-    if service.policer.is_some() {
-        return unfit("path.policer", "a policer", "none: only the queue drops before the bottleneck");
-    }
+    let Some(variation) = &service.variation else { return Ok(()) };
+    let key = match variation.source {
+        RateSource::Steps { .. } => "path.rate_steps",
+        RateSource::Trace { .. } => "path.rate_trace",
+    };
     if service.shaper.is_some() {
-        return unfit("path.shaper", "a shaper", "none: the only token bucket is the bottleneck's own");
+        return unfit(key, "a rate that changes beside a shaper", "none: a change would fill the shaper's bucket, too");
+    }
+    if variation.has_opportunities() && packet > OPPORTUNITY {
+        let expected = format!("packets of {OPPORTUNITY} at most: the token bucket holds an opportunity, and no more");
+        return unfit(key, format!("opportunities for packets of {packet}"), expected);
     }
     Ok(())
 }
 
 /// What a thread that holds packets can do.
 fn by_delay_line(link: &LinkSpec) -> Result<(), Unfit> {
-    if link.queue.kind != disciplines::FIFO {
-        return unfit("path.queue", format!("\"{}\"", link.queue.kind), "\"fifo\" in real time");
-    }
     let wire = &link.impairments;
     if wire.reorder.is_some() {
         return unfit("path.reorder", "packets that come late", "none: the delay line keeps their order");
@@ -107,7 +108,6 @@ fn by_delay_line(link: &LinkSpec) -> Result<(), Unfit> {
 
 /// What the kernel's queue disciplines can do.
 fn by_qdiscs(experiment: &Experiment, link: &LinkSpec) -> Result<(), Unfit> {
-    disciplines::check(link, Bytes::new(mtu(experiment) + HEADER))?;
     let outages = link.impairments.outages.len();
     if outages > MOST_OUTAGES {
         return unfit("path.outages", format!("{outages} outages"), format!("{MOST_OUTAGES} at most"));
@@ -161,6 +161,24 @@ fn receiver(experiment: &Experiment) -> Result<(), Unfit> {
     Ok(())
 }
 
+/// Traffic is sent as it was drawn: users who respond to the path are simulated senders.
+fn traffic(experiment: &Experiment) -> Result<(), Unfit> {
+    for (number, source) in experiment.traffic.iter().enumerate() {
+        match &source.kind {
+            TrafficKind::Web(web) if web.responsive => {
+                let expected = "false: users send what they would send alone on the path";
+                return unfit(format!("traffic.{number}.responsive"), true, expected);
+            }
+            TrafficKind::Connections(_) => {
+                let expected = "traffic whose packets do not respond";
+                return unfit(format!("traffic.{number}.kind"), "connections that respond", expected);
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
 fn flows(experiment: &Experiment) -> Result<(), Unfit> {
     if let Some(arrivals) = experiment.arrivals.first() {
         let expected = "none: flows are there from their start on";
@@ -182,19 +200,12 @@ fn flow(number: usize, flow: &FlowSpec, first: &FlowSpec, asked: bool) -> Result
         let expected = "no rate: cards are as fast as the machine";
         return unfit(key("access"), format!("\"{access}\""), expected);
     }
-    if let Some(stop) = flow.stop {
-        let found = format!("\"{}\"", stop.since(Time::ZERO));
-        return unfit(key("stop"), found, "none: flows last, or have a size");
-    }
     if flow.pacing_percent > 0 {
         let found = format!("\"{} %\"", flow.pacing_percent);
         return unfit(key("pacing"), found, "\"0 %\": the kernel's controllers decide their pacing");
     }
     if flow.packet < SMALLEST {
         return unfit(key("packet"), format!("\"{}\"", flow.packet), format!("{} B and more", SMALLEST.get()));
-    }
-    if flow.application.is_some() {
-        return unfit(key("application"), "an application", "none: flows always have data to send");
     }
     if flow.controller.file.is_some() {
         let found = format!("\"{}\", a controller of a file", flow.controller.kind);
@@ -229,38 +240,58 @@ fn marks(flow: &FlowSpec, asked: bool) -> Option<String> {
     (flow.ecn != asked).then(|| format!("{asked} for all: the host asks for marks for all its connections, or none"))
 }
 
-/// What a kernel has, by its own names.
-pub struct Has<'a> {
+/// What a kernel has for paths, by its own names.
+pub struct PathHas<'a> {
     /// The kernel, as in `Linux 6.12.9`.
     pub kernel: &'a str,
-    /// Congestion controls.
-    pub controllers: &'a [String],
     /// Queue disciplines.
     pub queues: &'a [String],
-    /// How it may come to have more, to be said behind them.
-    pub more_queues: &'a str,
+    /// Whether it polices.
+    pub polices: bool,
+    /// How it may come to have more, to be said behind what it has.
+    pub more: &'a str,
+}
+
+/// What a kernel has, by its own names.
+pub struct Has<'a> {
+    /// For paths.
+    pub path: PathHas<'a>,
+    /// Congestion controls.
+    pub controllers: &'a [String],
     /// Why Rapid is not among the controllers, if that is known.
     pub no_rapid: Option<&'a str>,
 }
 
-/// Refuses a controller or a discipline that a kernel lacks.
+fn there(names: &[String], name: &str) -> bool {
+    names.iter().any(|known| known == name)
+}
+
+/// Refuses a discipline or a policer that a kernel lacks.
+pub(crate) fn lacks_path(experiment: &Experiment, has: &PathHas<'_>) -> Result<(), Unfit> {
+    let link = &experiment.links[experiment.bottleneck];
+    if disciplines::kernel_name(&link.queue).is_some_and(|name| !there(has.queues, name)) {
+        let names = disciplines::names(|name| there(has.queues, name)).join(", ");
+        let expected = format!("what {} has: {names}{}", has.kernel, has.more);
+        return unfit("path.queue", format!("\"{}\"", link.queue.kind), expected);
+    }
+    if link.service.policer.is_some() && !has.polices {
+        return unfit("path.policer", "a policer", format!("none: {} has no act_police{}", has.kernel, has.more));
+    }
+    Ok(())
+}
+
+/// Refuses a controller, a discipline or a policer that a kernel lacks.
 ///
 /// # Errors
 /// The key that asks for it, and what the kernel has.
 pub fn lacks(experiment: &Experiment, has: &Has<'_>) -> Result<(), Unfit> {
-    let there = |names: &[String], name: &str| names.iter().any(|known| known == name);
-    let queue = &experiment.links[experiment.bottleneck].queue;
-    if disciplines::kernel_name(queue).is_some_and(|name| !there(has.queues, name)) {
-        let names = disciplines::names(|name| there(has.queues, name)).join(", ");
-        let expected = format!("what {} has: {names}{}", has.kernel, has.more_queues);
-        return unfit("path.queue", format!("\"{}\"", queue.kind), expected);
-    }
+    lacks_path(experiment, &has.path)?;
     for (number, flow) in experiment.flows.iter().enumerate() {
         let names = kernel_names(&flow.controller.kind);
         if !names.iter().any(|name| there(has.controllers, name)) {
             let name = &flow.controller.kind;
             let why = has.no_rapid.filter(|_| name == RAPID).map_or(String::new(), |why| format!(" (no rapid: {why})"));
-            let expected = format!("what {} has: {}{why}", has.kernel, available(has.controllers));
+            let expected = format!("what {} has: {}{why}", has.path.kernel, available(has.controllers));
             return unfit(format!("flow.{number}.controller"), format!("\"{name}\""), expected);
         }
     }

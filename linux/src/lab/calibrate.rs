@@ -7,6 +7,7 @@
 use crate::lab::delay_line::DelayLine;
 use crate::lab::error::LabError;
 use crate::lab::path::Means;
+use crate::lab::rates::{self, Carried};
 use crate::lab::{Draws, judged, measure};
 use experiment::scenario::{Buffer, Experiment, Scenario};
 use harness::realtime::lateness::Lateness;
@@ -61,7 +62,16 @@ pub(crate) fn calibrate(plan: &[Experiment]) -> Result<Vec<String>, LabError> {
 
 fn kind(run: &Experiment) -> Kind {
     let packet = run.flows.iter().map(|flow| flow.packet).max().unwrap_or(Bytes::new(1_514));
-    (run.links[run.bottleneck].rate, packet, DelayLine::is_needed(run))
+    (highest(run), packet, DelayLine::is_needed(run))
+}
+
+/// The highest rate that a run's bottleneck has; of opportunities, their mean rate.
+fn highest(run: &Experiment) -> Rate {
+    let rates = rates::of(run).into_iter().filter_map(|(_, carried)| match carried {
+        Carried::AtRate(rate) if rate > Rate::ZERO => Some(rate),
+        _ => None,
+    });
+    rates.max().unwrap_or(run.links[run.bottleneck].rate)
 }
 
 /// Returns an experiment with one flow on the path of `run`, without delay and loss.
@@ -73,7 +83,7 @@ fn trial(run: &Experiment, packet: Bytes) -> Experiment {
         Buffer::Packets(packets) => Bytes::new(packets.max(LEAST_BUFFER).get().saturating_mul(packet.get())),
         Buffer::Unlimited => least,
     };
-    one_flow(link.rate, packet, buffer)
+    one_flow(highest(run), packet, buffer)
 }
 
 /// Returns an experiment with one flow on an empty path, for [`TRIAL`].
@@ -97,7 +107,7 @@ pub(crate) fn one_flow(rate: Rate, packet: Bytes, buffer: Bytes) -> Experiment {
 }
 
 fn share(trial: &Experiment, delayed: bool) -> Result<f64, LabError> {
-    let draws = Draws { starts: vec![Time::ZERO], traffic: Vec::new() };
+    let draws = Draws { starts: vec![Time::ZERO], ..Draws::default() };
     let raw = measure(trial, draws, Means::DelayLine, delayed)?;
     let books = judged(trial, &raw)?;
     let (from, to) = (SETTLING.nanos(), TRIAL.nanos());

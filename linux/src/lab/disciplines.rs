@@ -123,6 +123,9 @@ const fn without_flows(name: &'static str) -> Discipline {
 /// The drop-tail FIFO, which every kernel has.
 pub(crate) const FIFO: &str = "fifo";
 
+/// A discipline that newer kernels have.
+const DUALPI2: &str = "dualpi2";
+
 /// Packets that a queue without a limit holds.
 const UNLIMITED: u64 = 10_000_000;
 
@@ -186,7 +189,8 @@ pub(crate) fn check(link: &LinkSpec, packet: Bytes) -> Result<(), Unfit> {
     }
     let Some(discipline) = known(queue) else {
         let all: Vec<String> = names(|_| true).iter().map(|name| format!("\"{name}\"")).collect();
-        return unfit("path.queue", format!("\"{}\"", queue.kind), format!("one of {}", all.join(", ")));
+        let why = if queue.kind == DUALPI2 { "; kernels have dualpi2 from 6.17 on, and it was not tried" } else { "" };
+        return unfit("path.queue", format!("\"{}\"", queue.kind), format!("one of {}{why}", all.join(", ")));
     };
     discipline.words(link, packet).map(drop)
 }

@@ -1,44 +1,26 @@
-//! The flows. For each connection, one thread writes and one reads, in blocks of `BLOCK`. The blocks are small, because
-//! the kernel defers pacing timers while a program holds the socket in a long `write`.
+//! The flows. For each connection, one thread writes ([`sender`](crate::lab::sender)) and one reads.
 
 #![expect(unsafe_code, reason = "a descriptor that accept4 has just made gets its owner")]
 
 use crate::lab::error::LabError;
 use crate::lab::namespace::{Namespace, spawn};
 use crate::lab::owner::FIRST_FLOW_PORT;
-use crate::lab::path::{DCTCP, HEADER, Path, RECEIVER};
-use crate::lab::tcp_info::TcpInfo;
+use crate::lab::path::{DCTCP, HEADER, Path};
+use crate::lab::sender::{Offers, Sender, Supply};
+use crate::lab::sockets::{Connection, DCTCP_PORT, PORT, drain, kernel_names, stream, stream_with};
 use experiment::scenario::{Experiment, FlowSpec, Shared, Size};
-use harness::realtime::clock::{monotonic_ns, sleep_until};
 use harness::realtime::priority::Urgency;
-use nix::errno::Errno;
 use nix::libc;
-use nix::sys::socket::{self, AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrIn, sockopt};
-use std::ffi::OsString;
+use nix::sys::socket::{self, Backlog, Shutdown, SockFlag, SockaddrIn, sockopt};
+use packetscale_models::units::Time;
 use std::io;
-use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-
-const BLOCK: usize = 16 * 1024;
-
-/// Ports of the receiver: of most flows, and of those whose receiver must have the sender's controller.
-const PORT: u16 = 5_000;
-const DCTCP_PORT: u16 = 5_001;
 
 /// IP and TCP headers with the time-stamp option, which Linux sends with every packet.
 const HEADERS: u64 = 20 + 32;
-
-/// Returns Linux's names of a controller; the first that the kernel has is meant. Mainline's `bbr` is BBR version 1.
-/// Kernels with version 3 call it `bbr` and version 1 `bbr1`, as scenarios do (github.com/google/bbr, branch v3).
-pub(crate) fn kernel_names(controller: &str) -> Vec<&str> {
-    match controller {
-        "newreno" => vec!["reno"],
-        "bbr1" => vec!["bbr1", "bbr"],
-        other => vec![other],
-    }
-}
 
 /// Says which version a scenario's `bbr` is on a kernel with these controllers, if it names it.
 pub(crate) fn which_bbr(plan: &[Experiment], has: impl Fn(&str) -> bool) -> Option<String> {
@@ -47,31 +29,12 @@ pub(crate) fn which_bbr(plan: &[Experiment], has: impl Fn(&str) -> bool) -> Opti
     (named && !has("bbr1")).then(|| said.to_string())
 }
 
-/// A flow under way, as seen from outside.
-#[derive(Default)]
-pub(crate) struct Connection {
-    socket: OnceLock<OwnedFd>,
-    completed_ns: AtomicU64,
-}
-
-impl Connection {
-    /// Returns the kernel's `TCP_INFO` of it; `None` before it has begun.
-    pub fn info(&self) -> Option<TcpInfo> {
-        TcpInfo::of(self.socket.get()?.as_fd()).ok()
-    }
-
-    /// Returns when everything was delivered; `None` if the flow has no end or did not reach it.
-    pub fn completed_ns(&self) -> Option<u64> {
-        Some(self.completed_ns.load(Ordering::Acquire)).filter(|ns| *ns > 0)
-    }
-}
-
 /// All flows of a run.
 pub(crate) struct Flows {
     pub connections: Vec<Arc<Connection>>,
     senders: Vec<JoinHandle<io::Result<()>>>,
     listeners: Vec<Listener>,
-    stop: Arc<AtomicBool>,
+    over: Arc<AtomicBool>,
 }
 
 /// A port of the receiver, and the thread that accepts connections there.
@@ -109,30 +72,37 @@ impl Listener {
     }
 }
 
-/// The receiver's port for a controller.
-fn port_for(controller: &str) -> u16 {
-    if controller == DCTCP { DCTCP_PORT } else { PORT }
-}
-
 impl Flows {
-    /// Starts the threads. Each flow connects at its instant of CLOCK_MONOTONIC.
-    pub fn start(path: &Path, specs: &[Shared<FlowSpec>], starts_ns: &[u64]) -> Result<Flows, LabError> {
-        let stop = Arc::new(AtomicBool::new(false));
+    /// Starts the threads. Each flow connects at its time from `zero_ns` of CLOCK_MONOTONIC on, and sends what `offers` has
+    /// for it.
+    pub fn start(
+        path: &Path,
+        specs: &[Shared<FlowSpec>],
+        starts: &[Time],
+        mut offers: Vec<Option<Offers>>,
+        zero_ns: u64,
+    ) -> Result<Flows, LabError> {
+        let over = Arc::new(AtomicBool::new(false));
         let mut listeners = vec![Listener::start(&path.receiver, PORT, None)?];
         if specs.iter().any(|spec| spec.controller.kind == DCTCP) {
             listeners.push(Listener::start(&path.receiver, DCTCP_PORT, Some(DCTCP))?);
         }
-        let mut flows = Flows { connections: Vec::new(), senders: Vec::new(), listeners, stop };
-        for ((number, spec), start_ns) in (0u16..).zip(specs).zip(starts_ns) {
+        offers.resize_with(specs.len(), || None);
+        let mut flows = Flows { connections: Vec::new(), senders: Vec::new(), listeners, over };
+        for (((number, spec), start), offers) in (0u16..).zip(specs).zip(starts).zip(offers) {
             let connection = Arc::new(Connection::default());
+            let at = |time: Time| zero_ns.saturating_add(time.nanos());
             let sender = Sender {
                 controller: spec.controller.kind.clone(),
                 port: FIRST_FLOW_PORT + number,
                 segment: spec.packet.get() - HEADER - 40,
-                amount: amount(spec),
-                start_ns: *start_ns,
+                payload: payload(spec),
+                supply: offers.map_or_else(|| supply(spec), Supply::Offered),
+                zero_ns,
+                start_ns: at(*start),
+                stop_ns: spec.stop.map_or(u64::MAX, at),
                 connection: Arc::clone(&connection),
-                stop: Arc::clone(&flows.stop),
+                over: Arc::clone(&flows.over),
             };
             flows.connections.push(connection);
             let sending = spawn(&path.sender, Urgency::Application, move || sender.run());
@@ -155,7 +125,7 @@ impl Flows {
     }
 
     fn close(&mut self) {
-        self.stop.store(true, Ordering::Release);
+        self.over.store(true, Ordering::Release);
         for socket in self.connections.iter().filter_map(|connection| connection.socket.get()) {
             // Unsent data would keep the connection, and its congestion control, alive for minutes without a path.
             let _ = socket::setsockopt(socket, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 });
@@ -171,11 +141,16 @@ impl Drop for Flows {
     }
 }
 
-/// Returns the payload of a flow: as many packets as the simulator's flow would send.
-fn amount(spec: &FlowSpec) -> Option<u64> {
+/// What a full segment of a flow carries.
+fn payload(spec: &FlowSpec) -> u64 {
+    spec.packet.get() - HEADER - HEADERS
+}
+
+/// What a flow without an application has to send: as many packets as the simulator's flow would send.
+fn supply(spec: &FlowSpec) -> Supply {
     match spec.size {
-        Size::Unlimited => None,
-        Size::Bytes(bytes) => Some(bytes.packets_of(spec.packet).get() * (spec.packet.get() - HEADER - HEADERS)),
+        Size::Unlimited => Supply::Endless,
+        Size::Bytes(bytes) => Supply::Amount(bytes.packets_of(spec.packet).get() * payload(spec)),
     }
 }
 
@@ -185,89 +160,6 @@ fn listen(port: u16, controller: Option<&str>) -> io::Result<OwnedFd> {
     socket::bind(listener.as_raw_fd(), &SockaddrIn::new(0, 0, 0, 0, port))?;
     socket::listen(&listener, Backlog::MAXCONN)?;
     Ok(listener)
-}
-
-fn stream() -> io::Result<OwnedFd> {
-    Ok(socket::socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?)
-}
-
-/// Makes a socket with this controller of a scenario.
-pub(crate) fn stream_with(controller: &str) -> io::Result<OwnedFd> {
-    let names = kernel_names(controller);
-    let first = names.iter().find_map(|name| match stream_with_kernels(name) {
-        Err(error) if is_missing(&error) => None,
-        tried => Some(tried),
-    });
-    first.unwrap_or_else(|| Err(io::Error::from_raw_os_error(libc::ENOENT)))
-}
-
-/// Makes a socket with the kernel's congestion control of this name.
-fn stream_with_kernels(name: &str) -> io::Result<OwnedFd> {
-    let socket = stream()?;
-    socket::setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(name))?;
-    Ok(socket)
-}
-
-/// Reads to the end.
-fn drain(connection: &OwnedFd) -> io::Result<()> {
-    let mut block = vec![0u8; 4 * BLOCK];
-    loop {
-        match nix::unistd::read(connection, &mut block) {
-            Ok(0) => return Ok(()),
-            Ok(_) | Err(Errno::EINTR) => {}
-            // Connections are cut when the run ends.
-            Err(_) => return Ok(()),
-        }
-    }
-}
-
-struct Sender {
-    controller: String,
-    port: u16,
-    segment: u64,
-    amount: Option<u64>,
-    start_ns: u64,
-    connection: Arc<Connection>,
-    stop: Arc<AtomicBool>,
-}
-
-impl Sender {
-    fn run(self) -> io::Result<()> {
-        sleep_until(self.start_ns);
-        let socket = stream_with(&self.controller)?;
-        socket::setsockopt(&socket, sockopt::TcpMaxSeg, &(self.segment as u32))?;
-        socket::bind(socket.as_raw_fd(), &SockaddrIn::new(0, 0, 0, 0, self.port))?;
-        let socket = self.connection.socket.get_or_init(|| socket);
-        let to: std::net::Ipv4Addr = RECEIVER.parse().map_err(io::Error::other)?;
-        let connected = socket::connect(
-            socket.as_raw_fd(),
-            &SockaddrIn::from(std::net::SocketAddrV4::new(to, port_for(&self.controller))),
-        );
-        match connected.map_err(io::Error::from).and_then(|()| self.write(socket)) {
-            // Connections are cut when the run ends, whatever their state.
-            Err(_) if self.stop.load(Ordering::Acquire) => Ok(()),
-            ended => ended,
-        }
-    }
-
-    fn write(&self, socket: &OwnedFd) -> io::Result<()> {
-        let block = vec![0u8; BLOCK];
-        let mut left = self.amount.unwrap_or(u64::MAX);
-        while left > 0 && !self.stop.load(Ordering::Relaxed) {
-            let size = left.min(BLOCK as u64) as usize;
-            let written = socket::send(socket.as_raw_fd(), &block[..size], socket::MsgFlags::MSG_NOSIGNAL)?;
-            left -= if self.amount.is_some() { written as u64 } else { 0 };
-        }
-        if left == 0 {
-            socket::shutdown(socket.as_raw_fd(), Shutdown::Write)?;
-            // The receiver closes when it has everything.
-            drain(socket)?;
-            if !self.stop.load(Ordering::Acquire) {
-                self.connection.completed_ns.store(monotonic_ns(), Ordering::Release);
-            }
-        }
-        Ok(())
-    }
 }
 
 /// Returns Linux's names of the controllers that the kernel has loaded.
@@ -280,11 +172,6 @@ pub(crate) fn loaded() -> Vec<String> {
 pub(crate) fn available(loaded: &[String]) -> String {
     let has = |name: &&str| kernel_names(name).iter().any(|kernels| loaded.iter().any(|known| known == kernels));
     packetscale_models::congestion::registry().iter().map(|entry| entry.name).filter(has).collect::<Vec<_>>().join(", ")
-}
-
-/// Whether `error` says that the kernel has no controller of that name.
-pub(crate) fn is_missing(error: &io::Error) -> bool {
-    error.raw_os_error() == Some(libc::ENOENT)
 }
 
 #[cfg(test)]

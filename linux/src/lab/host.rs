@@ -1,10 +1,11 @@
 //! The lab as a host among others.
 
-use crate::lab::{Draws, LabError, Packets};
+use crate::lab::{Draws, LabError, Offers, Packets, rates};
 use experiment::results::{HostLabel, Run};
-use experiment::scenario::Experiment;
-use experiment::traffic::{CrossPacket, Source};
+use experiment::scenario::{Experiment, FlowSpec};
+use experiment::traffic::{Application, CrossPacket, Source};
 use harness::runner::{Clock, Host, Refusal, Unfit};
+use packetscale_models::units::Time;
 
 /// What users who do not react to the path send alone on it, copy by copy: packets that only a simulation can
 /// tell.
@@ -55,29 +56,52 @@ impl Host for Lab {
 
     fn check(&self, plan: &[Experiment]) -> Result<Vec<String>, Refusal> {
         self.accept(plan)?;
-        crate::lab::check(plan).map_err(refused)
+        crate::lab::check(plan)
     }
 
     fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
-        crate::lab::run(experiment, draws(experiment, self.alone)?).map_err(refused)
+        Ok(crate::lab::run(experiment, draws(experiment, self.alone)?)?)
     }
 }
 
-/// What chance decides for a run.
+/// What is decided before a run.
 ///
 /// # Errors
-/// Traffic that has no packets.
+/// Traffic or an application that has no packets.
 pub fn draws(experiment: &Experiment, alone: Alone) -> Result<Draws, Refusal> {
     let sources = experiment::traffic::cross_traffic(experiment, |experiment, index| Ok(alone(experiment, index)?));
     let packets = |mut source: experiment::traffic::Superposition<_>| -> Packets {
         Box::new(std::iter::from_fn(move || source.next().map(|packet| (packet.at, packet.size))))
     };
     let traffic = sources.map_err(|Unsent(refusal)| refusal)?.into_iter().map(packets).collect();
-    Ok(Draws { starts: experiment::traffic::starts(experiment), traffic })
+    let starts = experiment::traffic::starts(experiment);
+    let offers = experiment.flows.iter().zip(&starts).enumerate();
+    let offers =
+        offers.map(|(index, (flow, start))| offers_of(experiment, flow, index, *start)).collect::<Result<_, _>>();
+    Ok(Draws { starts, offers: offers.map_err(|Unsent(refusal)| refusal)?, traffic, carried: rates::of(experiment) })
 }
 
-fn refused(error: LabError) -> Refusal {
-    Refusal::Machine(error.to_string())
+/// When the application of a flow hands over its packets.
+fn offers_of(experiment: &Experiment, flow: &FlowSpec, index: usize, start: Time) -> Result<Option<Offers>, Unsent> {
+    let application = Application::of_flow(experiment, flow, index, start)?;
+    let offers = |mut application: Application| -> Offers {
+        let (mut due, mut packets) = (Time::ZERO, 0);
+        Box::new(std::iter::from_fn(move || {
+            if packets == 0 {
+                due = Some(application.next()).filter(|at| *at < Time::MAX)?;
+                packets = application.take(due);
+            }
+            packets -= 1;
+            Some(due)
+        }))
+    };
+    Ok(application.map(offers))
+}
+
+impl From<LabError> for Refusal {
+    fn from(error: LabError) -> Refusal {
+        Refusal::Machine(error.to_string())
+    }
 }
 
 /// Why traffic has no packets.

@@ -7,14 +7,15 @@
 
 mod accept;
 mod books;
+mod bottleneck;
 mod calibrate;
 mod cross;
 mod delay_line;
-mod delay_steps;
 mod devices;
 mod disciplines;
 mod error;
 mod flows;
+mod has;
 mod host;
 mod namespace;
 mod owner;
@@ -22,45 +23,57 @@ mod path;
 mod probes;
 mod qdiscs;
 mod rapid;
+mod rates;
 mod raw;
 mod red;
 mod sampler;
+mod sender;
+mod sockets;
+mod steps;
 mod summary;
 mod tap;
 mod tcp_info;
 mod verdict;
 
-pub use accept::{Has, lacks};
+pub use accept::{Has, PathHas, lacks};
 pub use cross::Packets;
-pub use disciplines::disciplines;
+pub(crate) use disciplines::disciplines;
 pub use error::LabError;
+pub(crate) use has::{polices, queues};
 pub use host::{Alone, Lab, draws};
+pub use rates::Carried;
 pub use raw::Raw;
+pub use sender::Offers;
 
 use books::Books;
 use calibrate::{calibrate, one_flow};
 use cross::Cross;
 use delay_line::{Account, DelayLine};
-use delay_steps::DelaySteps;
 use experiment::results::Run;
 use experiment::scenario::{Experiment, Impairments};
 use flows::Flows;
 use harness::realtime::clock::{monotonic_ns, sleep_until};
 use harness::realtime::priority::{Hurry, Urgency};
 use harness::realtime::processors::Meter;
-use harness::runner::Unfit;
+use harness::runner::{Refusal, Unfit};
 use packetscale_models::units::{Bytes, Rate, Time};
 use path::{Means, Path};
 use probes::Probes;
 use sampler::Samples;
+use steps::Steps;
 use tap::{Record, Tap};
 
-/// What chance has decided for a run.
+/// What is decided before a run: by chance, or in files.
+#[derive(Default)]
 pub struct Draws {
     /// When each flow starts.
     pub starts: Vec<Time>,
+    /// When the application of each flow hands over a packet; `None`, or no entry: it always has data.
+    pub offers: Vec<Option<Offers>>,
     /// The packets of each source of traffic.
     pub traffic: Vec<Packets>,
+    /// What the bottleneck carries from which time on; nothing where that does not change.
+    pub carried: Vec<(Time, Carried)>,
 }
 
 /// How often records are read and, at most, connections asked.
@@ -99,8 +112,14 @@ pub fn accept_exactly(plan: &[Experiment]) -> Result<(), Unfit> {
 ///
 /// # Errors
 /// What is missing, or a rate that this machine does not reach.
-pub fn check(plan: &[Experiment]) -> Result<Vec<String>, LabError> {
+pub fn check(plan: &[Experiment]) -> Result<Vec<String>, Refusal> {
     root()?;
+    let release =
+        std::fs::read_to_string("/proc/sys/kernel/osrelease").map_err(LabError::doing("the kernel's release"))?;
+    let kernel = format!("Linux {}", release.trim());
+    let (queues, polices) = (queues()?, polices()?);
+    let has = PathHas { kernel: &kernel, queues: &queues, more: "", polices };
+    plan.iter().try_for_each(|experiment| accept::lacks_path(experiment, &has))?;
     accept::controllers(plan)?;
     let loaded = flows::loaded();
     let mut conditions = conditions(plan, |name| loaded.iter().any(|known| known == name));
@@ -164,8 +183,7 @@ fn needs_wire(experiment: &Experiment) -> bool {
 /// When packets waited for the machine.
 fn judged(experiment: &Experiment, raw: &Raw) -> Result<Books, LabError> {
     let books = raw.books(experiment);
-    let rate = experiment.links[experiment.bottleneck].rate;
-    verdict::check(&books, rate, path::full_buffer_ns(experiment))?;
+    verdict::check(&books, &experiment.links[experiment.bottleneck], path::full_buffer_ns(experiment))?;
     Ok(books)
 }
 
@@ -184,17 +202,16 @@ fn measure_told(
 ) -> Result<Raw, LabError> {
     let mut path = Path::build(experiment, means, with_wire)?;
     let tap = Tap::attach(&path)?;
+    path.police(experiment)?;
     rapid::note_arrivals(&path, experiment)?;
     let meter = Meter::start().map_err(LabError::doing("/proc/stat"))?;
     let zero_ns = monotonic_ns() + LEAD_NS;
-    if means == Means::Qdiscs {
-        tap.make_wire(experiment, zero_ns)?;
-    }
+    tap.make_wire(experiment, means, zero_ns)?;
     let starts_ns: Vec<u64> = draws.starts.iter().map(|start| start.nanos()).collect();
-    let begins: Vec<u64> = starts_ns.iter().map(|start| zero_ns + start).collect();
     let delay_line = path.start_delay_line(experiment, zero_ns)?;
     let delay_steps = path.start_delay_steps(experiment, zero_ns)?;
-    let flows = Flows::start(&path, &experiment.flows, &begins)?;
+    let rate_steps = path.start_rate_steps(experiment, &draws.carried, zero_ns)?;
+    let flows = Flows::start(&path, &experiment.flows, &draws.starts, draws.offers, zero_ns)?;
     let cross = Cross::start(&path, draws.traffic, path::mtu(experiment), zero_ns)?;
     let probes = Probes::start(experiment, zero_ns);
     let mut samples = Samples::new(experiment.flows.len());
@@ -206,7 +223,7 @@ fn measure_told(
     let steered = rapid::steered(experiment, zero_ns)?;
     flows.end()?;
     cross.end()?;
-    delay_steps.map_or(Ok(()), DelaySteps::end)?;
+    [delay_steps, rate_steps].into_iter().flatten().try_for_each(Steps::end)?;
     let account = delay_line.map_or_else(|| Ok(Account::default()), DelayLine::end)?;
     account.check(experiment)?;
     let missed = tap.missed()?;

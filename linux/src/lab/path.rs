@@ -11,23 +11,20 @@
 //! whose other end is the receiver's `d0`. With [`Means::Qdiscs`], `w1` and `d0` are a veth pair, and the kernel's own
 //! queue disciplines delay what crosses the wire ([`qdiscs`](crate::lab::qdiscs)).
 //!
-//! The bottleneck is a token bucket (`tc-tbf`) with a byte- or packet-limited FIFO, on the router's device towards the
-//! receiver. The bucket is small against the buffer but large enough for late timers: it holds `BUCKET` of time at the
-//! rate, and at least two packets. A full bucket passes in a burst, so a probe stream whose excess over the link's
-//! rate fits into the bucket leaves no trace. Where the clock is exact, the bucket holds one packet and `EXACT_BUCKET` of
-//! time. Sizes are those of frames, the Ethernet header included, as the token
-//! bucket counts.
+//! The [`bottleneck`](crate::lab::bottleneck) is the router's device towards the receiver.
 
-pub(crate) use crate::lab::devices::HEADER;
+pub(crate) use crate::lab::devices::{HEADER, Means};
 
+use crate::lab::bottleneck::{Bottleneck, DEVICE};
 use crate::lab::delay_line::{DEVICE_QUEUE, DelayLine, Tun};
-use crate::lab::delay_steps::DelaySteps;
 use crate::lab::devices::{pair, up};
 use crate::lab::error::LabError;
 use crate::lab::namespace::Namespace;
+use crate::lab::rates::{Carried, MOST_BUCKET, NUDGE_MTU, Nudge};
+use crate::lab::steps::{Afterwards, Steps};
 use crate::lab::{disciplines, qdiscs};
 use experiment::scenario::{Buffer, Experiment, LinkSpec};
-use packetscale_models::units::{Bytes, Span};
+use packetscale_models::units::{Bytes, Rate, Time};
 
 pub(crate) const RECEIVER: &str = "10.0.3.1";
 
@@ -37,21 +34,6 @@ pub(crate) const DCTCP: &str = "dctcp";
 
 /// The receiver's device, with or without a delay line in front of it.
 pub(crate) const RECEIVING_DEVICE: &str = "d0";
-
-/// Time at the link's rate that the bucket holds.
-const BUCKET: Span = Span::from_micros(160);
-
-/// The same, where timers are late by less than 2 us.
-const EXACT_BUCKET: Span = Span::from_micros(20);
-
-/// What delays, loses and reorders packets behind the bottleneck.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Means {
-    /// A thread between two TUN devices, for kernels without a queue discipline for it.
-    DelayLine,
-    /// The kernel's own queue disciplines, on a clock that is never late.
-    Qdiscs,
-}
 
 /// The hosts and the links between them.
 pub(crate) struct Path {
@@ -85,7 +67,7 @@ impl Path {
         let mtu = mtu(experiment);
         path.before_bottleneck(mtu, experiment)?;
         path.behind_bottleneck(mtu, experiment)?;
-        path.bottleneck(&experiment.links[experiment.bottleneck], Bytes::new(mtu + HEADER))?;
+        path.router.tc(&path.bottleneck(experiment).made()?)?;
         Ok(path)
     }
 
@@ -102,10 +84,37 @@ impl Path {
     }
 
     /// Starts what changes the delay of the kernel's wire, if it changes.
-    pub fn start_delay_steps(&self, experiment: &Experiment, zero_ns: u64) -> Result<Option<DelaySteps>, LabError> {
+    pub fn start_delay_steps(&self, experiment: &Experiment, zero_ns: u64) -> Result<Option<Steps>, LabError> {
         let Some(wire) = self.wire.as_ref().filter(|_| self.means == Means::Qdiscs) else { return Ok(None) };
-        let packet = Bytes::new(mtu(experiment) + HEADER);
-        DelaySteps::start(&wire.host, qdiscs::steps(experiment, packet, zero_ns))
+        Steps::start(&wire.host, qdiscs::steps(experiment, full(experiment), zero_ns), None)
+    }
+
+    /// Starts what makes the bottleneck carry this, if it changes.
+    pub fn start_rate_steps(
+        &self,
+        experiment: &Experiment,
+        carried: &[(Time, Carried)],
+        zero_ns: u64,
+    ) -> Result<Option<Steps>, LabError> {
+        let bottleneck = self.bottleneck(experiment);
+        let steps = bottleneck.steps(carried, zero_ns);
+        if steps.is_empty() || bottleneck.largest_bucket(carried) > MOST_BUCKET {
+            return Steps::start(&self.router, steps, None);
+        }
+        self.router.ip(&[format!("link set dev {DEVICE} mtu {NUDGE_MTU}")])?;
+        let nudge = self.router.inside(|| Nudge::new(DEVICE).map_err(LabError::doing("the token bucket's nudge")))?;
+        let then = Afterwards { told_by: "qdisc show dev r0".to_string(), act: Box::new(move || nudge.give()) };
+        Steps::start(&self.router, steps, Some(then))
+    }
+
+    /// Puts the policer before the bottleneck, if there is one: behind the program that sees what arrives.
+    pub fn police(&self, experiment: &Experiment) -> Result<(), LabError> {
+        self.router.tc(&self.bottleneck(experiment).policed())
+    }
+
+    fn bottleneck<'a>(&self, experiment: &'a Experiment) -> Bottleneck<'a> {
+        let (link, packet) = (&experiment.links[experiment.bottleneck], full(experiment));
+        Bottleneck { link, packet, means: self.means }
     }
 
     fn before_bottleneck(&self, mtu: u64, experiment: &Experiment) -> Result<(), LabError> {
@@ -149,31 +158,6 @@ impl Path {
         self.receiver.ip(&up("d0", "10.0.3.1/24", mtu, &queue))?;
         self.receiver.ip(&[format!("route add default via 10.0.3.254 quickack {quick}")])
     }
-
-    fn bottleneck(&self, link: &LinkSpec, packet: Bytes) -> Result<(), LabError> {
-        let bucket = match self.means {
-            Means::DelayLine => link.rate.amount_in(BUCKET).get().max(packet.get() * 2),
-            Means::Qdiscs => link.rate.amount_in(EXACT_BUCKET).get() + packet.get(),
-        };
-        let rate = link.rate.bps();
-        let tbf =
-            |limit: u64| format!("qdisc add dev r1 root handle 1: tbf rate {rate}bit burst {bucket} limit {limit}");
-        // The packet in service counts: it stays in the FIFO until the token bucket has its tokens.
-        let mut lines = match link.buffer {
-            Buffer::Bytes(bytes) => vec![tbf(bytes.get())],
-            Buffer::Packets(packets) => vec![
-                tbf(packets.get().saturating_mul(packet.get())),
-                format!("qdisc add dev r1 parent 1:1 handle 10: pfifo limit {}", packets.get()),
-            ],
-            Buffer::Unlimited => vec![tbf(u64::from(u32::MAX / 2))],
-        };
-        let discipline = disciplines::lines(link, packet, "r1").map_err(|unfit| LabError(unfit.to_string()))?;
-        if !discipline.is_empty() {
-            lines.truncate(1);
-            lines.extend(discipline);
-        }
-        self.router.tc(&lines)
-    }
 }
 
 /// Returns the path's MTU: the largest frame of the flows and the traffic, without its Ethernet header.
@@ -183,18 +167,31 @@ pub(crate) fn mtu(experiment: &Experiment) -> u64 {
     flows.chain(traffic).max().unwrap_or(Bytes::new(1_514)).get().saturating_sub(HEADER)
 }
 
+/// The size of the largest frame.
+fn full(experiment: &Experiment) -> Bytes {
+    Bytes::new(mtu(experiment) + HEADER)
+}
+
 /// Whether the bottleneck's queue lets packets of one flow overtake those of another.
 pub(crate) fn shares_between_flows(experiment: &Experiment) -> bool {
     disciplines::is_fair(&experiment.links[experiment.bottleneck].queue)
 }
 
-/// Returns the time to send a full buffer and one more packet.
+/// Returns the time to send a full buffer and one more packet; [`u64::MAX`] where the rate changes.
 pub(crate) fn full_buffer_ns(experiment: &Experiment) -> u64 {
     let link = &experiment.links[experiment.bottleneck];
     let bytes = match link.buffer {
         Buffer::Bytes(bytes) => bytes,
-        Buffer::Packets(packets) => Bytes::new(packets.get().saturating_mul(mtu(experiment) + HEADER)),
+        Buffer::Packets(packets) => Bytes::new(packets.get().saturating_mul(full(experiment).get())),
         Buffer::Unlimited => return u64::MAX,
     };
-    link.rate.time_for(bytes + Bytes::new(mtu(experiment) + HEADER)).nanos()
+    match link.service.variation {
+        Some(_) => u64::MAX,
+        None => service_rate(link).time_for(bytes + full(experiment)).nanos(),
+    }
+}
+
+/// The rate that the bottleneck has for a long queue, where it does not change: that of its shaper, if that is lower.
+pub(crate) fn service_rate(link: &LinkSpec) -> Rate {
+    link.service.shaper.map_or(link.rate, |shaper| shaper.rate.min(link.rate))
 }

@@ -8,10 +8,10 @@ use crate::lab::owner::FIRST_FLOW_PORT;
 use crate::lab::rapid::{RAPID, is_wanted};
 use crate::tcp::{self, Event, PacketEvent, Wanted};
 use experiment::results::{StreamGap, StreamRecord};
-use experiment::scenario::Experiment;
+use experiment::scenario::{Experiment, LinkSpec};
 use harness::measure::Owner;
 use harness::realtime::clock::{monotonic_ns, sleep_until};
-use packetscale_models::units::{Bytes, Rate, Span};
+use packetscale_models::units::{Bytes, Span, Time};
 use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
@@ -90,8 +90,8 @@ fn one(from_ns: u64, until_ns: u64, flows: usize, stop: &AtomicBool) -> Option<H
     (flow < flows).then_some(HeardStream { flow, packets })
 }
 
-/// Returns a stream as the results describe it. The available bandwidth comes from the books of the bottleneck.
-pub(crate) fn record(probe: &HeardStream, books: &Books, rate: Rate, zero_ns: u64) -> StreamRecord {
+/// Returns a stream as the results describe it. The available bandwidth comes from the books of the bottleneck, a link.
+pub(crate) fn record(probe: &HeardStream, books: &Books, link: &LinkSpec, zero_ns: u64) -> StreamRecord {
     let packets = &probe.packets;
     let since = |ns: u64| ns.saturating_sub(zero_ns);
     let (first_ns, last_ns) = (packets.first().map_or(0, |p| p.sent_ns), packets.last().map_or(0, |p| p.sent_ns));
@@ -103,6 +103,8 @@ pub(crate) fn record(probe: &HeardStream, books: &Books, rate: Rate, zero_ns: u6
         |owner: Owner| matches!(owner, Owner::Traffic(_)) || matches!(owner, Owner::Flow(n) if n != probe.flow);
     let others = books.packets.iter().filter(|p| beside(p.owner) && during.contains(&p.arrival_ns));
     let taken = Bytes::new(others.map(|p| u64::from(p.size)).sum());
+    let (from, to) = (Time::from_nanos(during.start), Time::from_nanos(during.end));
+    let rate = link.capacity().map_or(link.within_buckets(link.rate), |capacity| capacity.mean(from, to));
     let left = harness::measure::available(rate, taken, Span::from_nanos(last_ns.saturating_sub(first_ns).max(1)));
     let available = packets.last().map_or(0, |p| p.available);
     StreamRecord {
@@ -136,6 +138,8 @@ fn gaps(packets: &[PacketEvent]) -> Vec<StreamGap> {
 mod tests {
     use super::*;
     use crate::lab::books::{Fate, Packet};
+    use crate::lab::calibrate::one_flow;
+    use packetscale_models::units::Rate;
 
     fn event(packet: u32, sent_ns: u64, arrival_ns: u64, state: u16) -> PacketEvent {
         PacketEvent {
@@ -176,7 +180,8 @@ mod tests {
             ],
             least_wait_ns: 0,
         };
-        let told = record(&probe, &books, Rate::from_mbps(200), 900_000);
+        let link = one_flow(Rate::from_mbps(200), Bytes::new(1_500), Bytes::new(100_000)).links.remove(0);
+        let told = record(&probe, &books, &link, 900_000);
         // 3000 bytes in 240 us; beside them 3000 others, 100 Mbit/s: nothing is left of 200 Mbit/s but half.
         assert_eq!((told.start_s, told.rate_bps, told.estimate_bps), (1e-4, 100e6, Some(80e6)));
         assert!((told.available_bps.expect("known") - 100e6).abs() < 1.0, "{:?}", told.available_bps);

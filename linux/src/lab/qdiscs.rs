@@ -6,16 +6,21 @@
 //! holds them for longer. On the way back, there is one netem for each different delay, and a filter by the flow's port.
 //! Neighbours are fixed, so that address resolution, which netem would delay too, does not happen.
 
-use crate::lab::delay_steps::{RATE, Step};
 use crate::lab::devices::{HEADER, pair, up};
 use crate::lab::error::LabError;
 use crate::lab::namespace::Namespace;
 use crate::lab::owner::FIRST_FLOW_PORT;
+use crate::lab::steps::Step;
 use experiment::scenario::Experiment;
 use packetscale_models::units::{Bytes, Span};
 
 /// Packets that netem holds at most: more than any scenario has under way.
 const NETEM_LIMIT: u32 = 10_000_000;
+
+/// The rate of a netem that keeps the order of packets, as `tc` writes it. Netem lets packets overtake where its delay
+/// falls. But where it has a rate, each packet's time counts from that of the packet before it, if that is later
+/// (`netem_enqueue` of sch_netem.c): a FIFO. At this rate a packet adds about a nanosecond.
+const RATE: &str = "10tbit";
 
 /// Bands of `tc-prio` (`TCQ_PRIO_BANDS`): different delays on the way back.
 pub(crate) const MOST_DELAYS: usize = 16;

@@ -74,8 +74,8 @@ impl Raw {
 
     /// As [`Raw::figures`], with books already made.
     pub(crate) fn figures_with(self, experiment: &Experiment, books: Books) -> Run {
-        let rate = experiment.links[experiment.bottleneck].rate;
-        let streams = self.heard.iter().map(|heard| probes::record(heard, &books, rate, self.zero_ns)).collect();
+        let link = &experiment.links[experiment.bottleneck];
+        let streams = self.heard.iter().map(|heard| probes::record(heard, &books, link, self.zero_ns)).collect();
         let lost = books::losses(&self.records, self.zero_ns, experiment.flows.len(), experiment.traffic.len());
         let observed = Observed {
             books,

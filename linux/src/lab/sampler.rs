@@ -1,6 +1,6 @@
 //! Samples the kernel's figures of each connection during the run.
 
-use crate::lab::flows::Connection;
+use crate::lab::sockets::Connection;
 use crate::lab::tcp_info::{NO_THRESHOLD, TcpInfo};
 use harness::measure::{FLOW_CURVES, FlowSample, Recorder, RoundTrips};
 use packetscale_models::units::Span;

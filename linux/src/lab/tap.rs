@@ -7,7 +7,7 @@
 
 use crate::lab::disciplines;
 use crate::lab::error::LabError;
-use crate::lab::path::Path;
+use crate::lab::path::{Means, Path};
 use experiment::scenario::Experiment;
 use libbpf_rs::{MapCore, MapFlags, Object, ObjectBuilder, RingBufferBuilder, TC_EGRESS, TC_INGRESS, TcHookBuilder};
 use std::cell::RefCell;
@@ -107,14 +107,15 @@ impl Tap {
         Ok(Tap { object })
     }
 
-    /// Makes the bottleneck's queue know flows, and the wire behind it lose and delay packets, by the run's seed; times
-    /// count from `zero_ns`.
-    pub fn make_wire(&self, experiment: &Experiment, zero_ns: u64) -> Result<(), LabError> {
+    /// Makes the bottleneck's queue know flows and, where no delay line does it, the wire behind it lose and delay packets,
+    /// by the run's seed; times count from `zero_ns`.
+    pub fn make_wire(&self, experiment: &Experiment, means: Means, zero_ns: u64) -> Result<(), LabError> {
         let link = &experiment.links[experiment.bottleneck];
         let late = link.impairments.reorder.map_or(0, |reorder| reorder.share.q32());
         let outages = &link.impairments.outages;
         let [told, handle, buckets] = disciplines::told(&link.queue);
-        let mut words = vec![told, handle, buckets, experiment.seed, link.loss.q32(), late, outages.len() as u64];
+        let loss = if means == Means::Qdiscs { link.loss.q32() } else { 0 };
+        let mut words = vec![told, handle, buckets, experiment.seed, loss, late, outages.len() as u64];
         words.extend(outages.iter().flat_map(|(from, to)| [zero_ns + from.nanos(), zero_ns + to.nanos()]));
         words.resize(WORDS_BEFORE_OUTAGES + 2 * MOST_OUTAGES, 0);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();

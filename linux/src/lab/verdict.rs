@@ -3,7 +3,9 @@
 
 use crate::lab::books::{Books, Packet};
 use crate::lab::error::LabError;
-use packetscale_models::units::Rate;
+use crate::lab::path;
+use experiment::scenario::LinkSpec;
+use packetscale_models::units::{Capacity, Time};
 
 /// Share of the packets that may wait longer than a full buffer takes. A larger share would show in the 95th
 /// percentile.
@@ -18,17 +20,18 @@ const LEAST_CARRIED: f64 = 0.90;
 /// Refuses a run in which packets waited for the machine.
 ///
 /// # Errors
-/// Too many packets waited longer than `full_buffer_ns`, the longest wait in this buffer at this rate; or the
-/// bottleneck carried too little of its rate while packets waited. The message has the figure.
-pub(crate) fn check(books: &Books, rate: Rate, full_buffer_ns: u64) -> Result<(), LabError> {
+/// Too many packets waited longer than `full_buffer_ns`, the longest wait in this link's buffer; or the link carried too
+/// little of its rate while packets waited. The message has the figure.
+pub(crate) fn check(books: &Books, link: &LinkSpec, full_buffer_ns: u64) -> Result<(), LabError> {
     let stalled = stalled(books, full_buffer_ns.saturating_add(CROSSING_NS));
     if stalled > MOST_STALLED {
         let (percent, ms) = (stalled * 100.0, full_buffer_ns as f64 * 1e-6);
         let what = format!("{percent:.0} % of the packets waited longer than the {ms:.1} ms that a full buffer takes");
         return Err(LabError(format!("this machine was too busy: {what}")));
     }
-    match carried_bps(books).map(|bps| bps / rate.bps() as f64) {
+    match carried(books, link) {
         Some(carried) if carried < LEAST_CARRIED => {
+            let rate = path::service_rate(link);
             let what = format!("while packets waited, the bottleneck carried {:.0} % of {rate}", carried * 100.0);
             Err(LabError(format!("this machine was too busy: {what}")))
         }
@@ -41,28 +44,35 @@ fn stalled(books: &Books, limit_ns: u64) -> f64 {
     waits().filter(|wait| *wait > limit_ns).count() as f64 / waits().count().max(1) as f64
 }
 
-/// Returns the bits per second over the gaps between two departures where the second packet arrived before the first
-/// left; `None` where no packet ever waited for another.
-fn carried_bps(books: &Books) -> Option<f64> {
+/// Returns the share of what the link could carry over the gaps between two departures where the second packet arrived
+/// before the first left; `None` where no packet ever waited for another.
+fn carried(books: &Books, link: &LinkSpec) -> Option<f64> {
     let mut served: Vec<(u64, &Packet)> =
         books.packets.iter().filter_map(|packet| Some((packet.departure_ns()?, packet))).collect();
     served.sort_by_key(|(departure_ns, _)| *departure_ns);
-    let (mut bits, mut gaps_ns) = (0u64, 0u64);
+    let constant = Capacity::constant(path::service_rate(link))?;
+    let varying = link.service.variation.as_ref().map(|variation| &*variation.capacity);
+    let mut account = varying.unwrap_or(&constant).account();
+    let mut until = |ns: u64| account.until(Time::from_nanos(ns)).get();
+    let (mut carried, mut possible) = (0, 0);
     for pair in served.windows(2) {
         let ((before_ns, _), (after_ns, packet)) = (pair[0], pair[1]);
         if packet.arrival_ns + books.least_wait_ns < before_ns {
-            bits += u64::from(packet.size) * 8;
-            gaps_ns += after_ns - before_ns;
+            carried += u64::from(packet.size);
+            let before = until(before_ns);
+            possible += until(after_ns) - before;
         }
     }
-    (gaps_ns > 0).then(|| bits as f64 / (gaps_ns as f64 * 1e-9))
+    (possible > 0).then(|| carried as f64 / possible as f64)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::lab::books::Fate;
+    use crate::lab::calibrate::one_flow;
     use harness::measure::Owner;
+    use packetscale_models::units::{Bytes, Rate};
 
     const MS: u64 = 1_000_000;
 
@@ -76,7 +86,8 @@ mod tests {
     }
 
     fn judged(books: &Books) -> Result<(), String> {
-        check(books, Rate::from_mbps(8), 8 * MS).map_err(|error| error.to_string())
+        let link = one_flow(Rate::from_mbps(8), Bytes::new(1_000), Bytes::new(8_000)).links.remove(0);
+        check(books, &link, 8 * MS).map_err(|error| error.to_string())
     }
 
     #[test]

@@ -106,30 +106,16 @@ fn facts() -> Result<Facts, VirtualError> {
     let lateness = Lateness::measure().map_err(VirtualError::doing("a thread that sleeps"))?;
     let read = |path: &str| fs::read_to_string(path).map_err(VirtualError::doing(path));
     let available = read("/proc/sys/net/ipv4/tcp_available_congestion_control")?;
-    let queues = crate::lab::disciplines().filter(|(name, words)| has(name, words)).map(|(name, _)| name.to_string());
+    let lab = |error: crate::lab::LabError| VirtualError(error.to_string());
     Ok(Facts {
         release: read("/proc/sys/kernel/osrelease")?.trim().to_string(),
         late_median_ns: lateness.percentile_ns(50),
         late_most_ns: lateness.percentile_ns(100),
         controllers: available.split_whitespace().map(str::to_string).collect(),
-        queues: queues.collect(),
+        queues: crate::lab::queues().map_err(lab)?,
+        polices: crate::lab::polices().map_err(lab)?,
         no_rapid,
     })
-}
-
-/// Whether the kernel has a queue discipline, tried on the loopback device with these words.
-fn has(discipline: &str, words: &str) -> bool {
-    let tc = |words: &[&str]| {
-        let mut command = Command::new("tc");
-        command.args(words).stdout(Stdio::null()).stderr(Stdio::null());
-        command.status().is_ok_and(|status| status.success())
-    };
-    let add = ["qdisc", "add", "dev", "lo", "root", discipline];
-    let there = tc(&add.into_iter().chain(words.split_whitespace()).collect::<Vec<_>>());
-    if there {
-        tc(&["qdisc", "del", "dev", "lo", "root"]);
-    }
-    there
 }
 
 /// Inserts a module after those that it needs. What the kernel refuses is missed by whoever needs it.

@@ -1,6 +1,6 @@
 //! A kernel in virtual time, as a host among others.
 
-use crate::lab::{Alone, Has, Raw};
+use crate::lab::{Alone, Has, PathHas, Raw};
 use crate::virtual_time::base::{Base, last_words};
 use crate::virtual_time::error::VirtualError;
 use crate::virtual_time::job::{self, answered};
@@ -138,10 +138,13 @@ impl Host for Virtual {
         let base = self.base().map_err(machine)?;
         let facts = &base.facts;
         let has = Has {
-            more_queues: &more_queues(self.name),
-            kernel: &format!("Linux {}", facts.release),
+            path: PathHas {
+                kernel: &format!("Linux {}", facts.release),
+                queues: &facts.queues,
+                polices: facts.polices,
+                more: &more(self.name),
+            },
             controllers: &facts.controllers,
-            queues: &facts.queues,
             no_rapid: facts.no_rapid.as_deref(),
         };
         plan.iter().try_for_each(|experiment| crate::lab::lacks(experiment, &has))?;
@@ -165,7 +168,7 @@ impl Host for Virtual {
 }
 
 /// An earlier build of the command fetched fewer modules.
-fn more_queues(host: &str) -> String {
+fn more(host: &str) -> String {
     let version = host.strip_prefix(PREFIX).filter(|version| version.starts_with(|first: char| first.is_ascii_digit()));
     version.map_or(String::new(), |version| {
         format!("; `packetscale fetch kernel {version}` fetches all that Debian's has")

@@ -1,6 +1,6 @@
 //! What the host and the guest tell each other.
 
-use crate::lab::Draws;
+use crate::lab::{Carried, Draws};
 use crate::virtual_time::error::VirtualError;
 use experiment::scenario::Experiment;
 use packetscale_models::units::{Bytes, Time};
@@ -17,6 +17,8 @@ pub(crate) struct Facts {
     /// Congestion controls and queue disciplines.
     pub controllers: Vec<String>,
     pub queues: Vec<String>,
+    /// Whether it polices.
+    pub polices: bool,
     /// Why Rapid is not among the controllers, if it is not.
     pub no_rapid: Option<String>,
 }
@@ -58,17 +60,21 @@ pub struct Ended {
 const RUN: u8 = 0;
 const ERRAND: u8 = 1;
 
-/// What is written of a run: the text comes first, then the packets of the traffic.
+/// What is written of a run: the text comes first, then the packets of the traffic, then those of applications.
 #[derive(Serialize, Deserialize)]
 struct Text {
     experiment: Experiment,
     starts: Vec<Time>,
-    /// How many packets each source of traffic sends.
+    /// How many packets each source of traffic sends, and the application of each flow, where it has one.
     packets: Vec<usize>,
+    offers: Vec<Option<usize>>,
+    /// What the bottleneck carries. The experiment is read back without it.
+    carried: Vec<(Time, Carried)>,
 }
 
-/// Bytes of a packet of traffic: when, in picoseconds, and its size.
-const PACKET: usize = 16;
+/// Bytes of a time in picoseconds, and of a packet of traffic: when, and its size.
+const TIME: usize = 8;
+const PACKET: usize = TIME + 8;
 
 /// Returns a run to make, with all that chance has decided, as bytes.
 pub(crate) fn write_run(experiment: &Experiment, draws: Draws) -> Result<Vec<u8>, VirtualError> {
@@ -76,7 +82,11 @@ pub(crate) fn write_run(experiment: &Experiment, draws: Draws) -> Result<Vec<u8>
     let of = |source: crate::lab::Packets| source.take_while(|(at, _)| *at <= end).collect::<Vec<(Time, Bytes)>>();
     let traffic: Vec<Vec<(Time, Bytes)>> = draws.traffic.into_iter().map(of).collect();
     let packets = traffic.iter().map(Vec::len).collect();
-    let text = Text { experiment: experiment.clone(), starts: draws.starts, packets };
+    let within = |offers: crate::lab::Offers| offers.take_while(|at| *at <= end).collect::<Vec<Time>>();
+    let offers: Vec<Option<Vec<Time>>> = draws.offers.into_iter().map(|offers| offers.map(within)).collect();
+    let counts = offers.iter().map(|offers| offers.as_ref().map(Vec::len)).collect();
+    let text =
+        Text { experiment: experiment.clone(), starts: draws.starts, packets, offers: counts, carried: draws.carried };
     let text = serde_json::to_vec(&text).map_err(VirtualError::doing("the experiment cannot be written"))?;
     let mut bytes = vec![RUN];
     bytes.extend((text.len() as u64).to_le_bytes());
@@ -85,6 +95,7 @@ pub(crate) fn write_run(experiment: &Experiment, draws: Draws) -> Result<Vec<u8>
         bytes.extend(at.picos().to_le_bytes());
         bytes.extend(size.get().to_le_bytes());
     }
+    offers.iter().flatten().flatten().for_each(|at| bytes.extend(at.picos().to_le_bytes()));
     Ok(bytes)
 }
 
@@ -111,16 +122,24 @@ fn read_run(bytes: &[u8]) -> Result<(Experiment, Draws), VirtualError> {
     let (length, rest) = bytes.split_first_chunk().ok_or_else(cut)?;
     let (text, rest) = rest.split_at_checked(u64::from_le_bytes(*length) as usize).ok_or_else(cut)?;
     let text: Text = serde_json::from_slice(text).map_err(VirtualError::doing("the job"))?;
-    let mut all = rest.chunks_exact(PACKET).map(|packet| {
-        let word = |at: usize| u64::from_le_bytes(packet[at..at + 8].try_into().unwrap_or_default());
-        (Time::from_picos(word(0)), Bytes::new(word(8)))
+    let word = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().unwrap_or_default());
+    let (packets, times) = rest.split_at_checked(PACKET * text.packets.iter().sum::<usize>()).ok_or_else(cut)?;
+    let mut packets = packets.chunks_exact(PACKET).map(|packet| {
+        let (at, size) = packet.split_at(TIME);
+        (Time::from_picos(word(at)), Bytes::new(word(size)))
     });
     let traffic = text.packets.iter().map(|count| {
-        let packets: Vec<(Time, Bytes)> = all.by_ref().take(*count).collect();
+        let packets: Vec<(Time, Bytes)> = packets.by_ref().take(*count).collect();
         Box::new(packets.into_iter()) as crate::lab::Packets
     });
     let traffic = traffic.collect();
-    Ok((text.experiment, Draws { starts: text.starts, traffic }))
+    let mut times = times.chunks_exact(TIME).map(|time| Time::from_picos(word(time)));
+    let offers = text.offers.iter().map(|count| {
+        let times: Vec<Time> = times.by_ref().take((*count)?).collect();
+        Some(Box::new(times.into_iter()) as crate::lab::Offers)
+    });
+    let offers = offers.collect();
+    Ok((text.experiment, Draws { starts: text.starts, offers, traffic, carried: text.carried }))
 }
 
 /// The guest's answer: a byte says whether it is an error's text.
@@ -159,11 +178,18 @@ mod tests {
             vec![Box::new([packet(1), packet(2)].into_iter()), Box::new([packet(3_000), packet(3_001)].into_iter())]
         };
         let starts = vec![Time::from_nanos(7)];
-        let bytes = write_run(&experiment, Draws { starts: starts.clone(), traffic: traffic() }).expect("written");
+        let handed = [1, 1, 2_999, 3_001].map(Time::from_nanos).map(|at| Time::from_picos(at.picos() * 1_000_000));
+        let offers: Vec<Option<crate::lab::Offers>> = vec![None, Some(Box::new(handed.into_iter()))];
+        let carried = vec![(Time::from_nanos(3), Carried::AtOnce(Bytes::new(1_500)))];
+        let draws = Draws { starts: starts.clone(), offers, traffic: traffic(), carried: carried.clone() };
+        let bytes = write_run(&experiment, draws).expect("written");
         let Ok(Job::Run(read, draws)) = read(&bytes) else { panic!("it is a run") };
-        assert_eq!((*read, draws.starts), (experiment, starts));
+        assert_eq!((*read, draws.starts, draws.carried), (experiment, starts, carried));
         let traffic: Vec<Vec<_>> = draws.traffic.into_iter().map(Iterator::collect).collect();
         assert_eq!(traffic, [vec![packet(1), packet(2)], vec![packet(3_000)]]);
+        let offers: Vec<Option<Vec<_>>> =
+            draws.offers.into_iter().map(|offers| offers.map(Iterator::collect)).collect();
+        assert_eq!(offers, [None, Some(handed[..3].to_vec())]);
     }
 
     #[test]

@@ -12,7 +12,8 @@ pub(crate) const MODULES: &str = "/modules/needs.json";
 pub(crate) type Modules = BTreeMap<String, Vec<String>>;
 
 /// What every path is made of.
-const ALWAYS: [&str; 8] = ["veth", "sch_ingress", "cls_bpf", "sch_tbf", "sch_netem", "sch_prio", "cls_u32", "cls_fw"];
+const ALWAYS: [&str; 9] =
+    ["veth", "sch_ingress", "cls_bpf", "sch_tbf", "sch_netem", "sch_prio", "cls_u32", "cls_fw", "act_police"];
 
 /// What tests need beside it.
 const BENCH: [&str; 2] = ["tun", "bridge"];

@@ -10,7 +10,8 @@ use std::sync::Arc;
 /// What a link does beside serving packets one by one at a constant rate. The default is nothing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Service {
-    /// Its rate changes. Hosts that write an experiment and read it elsewhere refuse such links: it is not read back.
+    /// Its rate changes. It is not read back: hosts that write an experiment and read it elsewhere write beside it what the
+    /// link carries.
     #[serde(skip_deserializing)]
     pub variation: Option<Variation>,
     /// Its packets are served in bursts.

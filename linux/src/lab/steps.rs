@@ -1,0 +1,90 @@
+//! Changes a path during a run. A thread sleeps until each step, and tells a `tc` that was started before and reads its
+//! standard input: that takes microseconds, where starting one takes milliseconds.
+
+use crate::lab::error::LabError;
+use crate::lab::namespace::{Namespace, spawn};
+use harness::realtime::clock::{monotonic_ns, sleep_until};
+use harness::realtime::priority::Urgency;
+use std::io::{self, BufRead, BufReader, Write};
+use std::process::{Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+
+/// Lines of `tc`, and when they are due, in nanoseconds of CLOCK_MONOTONIC.
+pub(crate) type Step = (u64, Vec<String>);
+
+/// What happens when `tc` has done a step.
+pub(crate) struct Afterwards {
+    /// A line of `tc` that prints one line: so it is known that the lines before are done.
+    pub told_by: String,
+    pub act: Box<dyn Fn() -> io::Result<()> + Send>,
+}
+
+/// The thread at work.
+pub(crate) struct Steps {
+    thread: JoinHandle<io::Result<()>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Steps {
+    /// Starts it in a namespace; `None` where there is no step.
+    pub fn start(place: &Namespace, steps: Vec<Step>, then: Option<Afterwards>) -> Result<Option<Steps>, LabError> {
+        if steps.is_empty() {
+            return Ok(None);
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let stopped = Arc::clone(&stop);
+        let thread = spawn(place, Urgency::Path, move || take(&steps, then.as_ref(), &stopped));
+        let thread = thread.map_err(LabError::doing("no thread for steps of the path"))?;
+        Ok(Some(Steps { thread, stop }))
+    }
+
+    /// Stops it.
+    ///
+    /// # Errors
+    /// What `tc` refused.
+    pub fn end(self) -> Result<(), LabError> {
+        self.stop.store(true, Ordering::Release);
+        let ended = self.thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread failed")));
+        ended.map_err(LabError::doing("steps of the path"))
+    }
+}
+
+/// Longest sleep before the thread looks whether it is to stop.
+const LONGEST_SLEEP_NS: u64 = 50_000_000;
+
+fn take(steps: &[Step], then: Option<&Afterwards>, stop: &AtomicBool) -> io::Result<()> {
+    let mut command = Command::new("tc");
+    command.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut tc = command.spawn()?;
+    let no_pipe = || io::Error::other("no pipe to tc");
+    let mut input = tc.stdin.take().ok_or_else(no_pipe)?;
+    let mut output = BufReader::new(tc.stdout.take().ok_or_else(no_pipe)?);
+    let mut said = String::new();
+    for (due_ns, lines) in steps {
+        while monotonic_ns() < *due_ns && !stop.load(Ordering::Acquire) {
+            sleep_until((*due_ns).min(monotonic_ns() + LONGEST_SLEEP_NS));
+        }
+        if stop.load(Ordering::Acquire) {
+            break;
+        }
+        let told = then.map_or(String::new(), |then| format!("{}\n", then.told_by));
+        // Where it has ended, its complaint says more than the broken pipe.
+        if input.write_all(format!("{}\n{told}", lines.join("\n")).as_bytes()).is_err() {
+            break;
+        }
+        if let Some(then) = then {
+            if output.read_line(&mut said)? == 0 {
+                break;
+            }
+            (then.act)()?;
+        }
+    }
+    drop((input, output));
+    let ended = tc.wait_with_output()?;
+    if ended.status.success() {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("tc: {}", String::from_utf8_lossy(&ended.stderr).trim())))
+}
