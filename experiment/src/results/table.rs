@@ -4,6 +4,7 @@ use crate::results::columns::aligned;
 use crate::results::completions::to_completions;
 use crate::results::numbers;
 use crate::results::phases::to_phases;
+use crate::results::remarks;
 use crate::results::schema::{ExpectationOutcome, Results};
 use crate::results::statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups, nothing_drawn};
 use crate::results::ways::to_ways;
@@ -66,6 +67,7 @@ pub fn to_table(results: &Results, colours: bool) -> String {
         + &two
         + &nothing_drawn(&groups)
         + &note
+        + &remarks(&results.runs).into_iter().map(|said| said + "\n").collect::<String>()
         + &to_phases(&groups)
         + &to_completions(&groups)
         + &to_ways(&groups)
