@@ -204,8 +204,8 @@ mod tests {
     }
 
     #[test]
-    fn who_has_a_fifth_of_a_processor_spins_for_a_tenth_of_a_wait() {
-        assert_eq!(Spin::first(10_000_000, 8_000_000).most_ns(600_000), 60_000);
+    fn who_has_a_quarter_of_a_processor_spins_for_an_eighth_of_a_wait() {
+        assert_eq!(Spin::first(10_000_000, 7_500_000).most_ns(600_000), 75_000);
     }
 
     #[test]
