@@ -5,7 +5,7 @@ use crate::create::{create, taken};
 use crate::outcome::Failure;
 use crate::output::say;
 use crate::peer::{address, keys};
-use live::probe::{Answer, Found, Plan, ProbeError, Question, Row, probe as ask, scenario};
+use live::probe::{Answer, Found, Plan, ProbeError, Question, Row, Unsure, probe as ask, scenario};
 use packetscale_models::units::{Bytes, Rate};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -52,8 +52,17 @@ pub fn probe(arguments: &Probe) -> Result<(), Failure> {
         save(create(file, arguments.output.replace)?, &answer.rows).map_err(|error| unwritten(file, &error))?;
     }
     say(&if arguments.json { format!("{}\n", object(&answer)) } else { text(&answer, arguments.reverse) })?;
-    arguments.as_scenario.as_deref().map_or(Ok(()), |file| write_scenario(file, &answer, arguments))
+    arguments.as_scenario.as_deref().map_or(Ok(()), |file| write_scenario(file, &answer, arguments))?;
+    // The path could be asked; this machine could not ask it.
+    match answer.found {
+        Err(reason @ Unsure::NotMade(..)) if !arguments.reverse => Err(Failure::Machine(format!("{reason}. {BUSY}"))),
+        _ => Ok(()),
+    }
 }
+
+/// What to do on such a machine.
+const BUSY: &str = "Other programs hold its processors: stop them, or give this one a processor before them, as root: \
+                    chrt -f 1 packetscale live probe ...";
 
 /// Without an answer there is no path to replay: who has asked for one does not get it.
 fn write_scenario(file: &Path, answer: &Answer, arguments: &Probe) -> Result<(), Failure> {

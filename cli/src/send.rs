@@ -45,7 +45,7 @@ pub fn send(arguments: &Send) -> Result<(), Failure> {
         SendError::Controller(error) => Failure::Input(format!("--controller: {error}")),
         other => Failure::Machine(format!("{shown} to {}: {other}", arguments.host)),
     })?;
-    say(&if arguments.json { object(&name, &sent) } else { text(&name, &sent) })
+    say(&if arguments.json { object(&name, &sent) } else { text(&name, &arguments.controller, &sent) })
 }
 
 /// The length of an ordinary file; of others (a pipe, a device) it is not known, and said to be 0.
@@ -80,15 +80,18 @@ fn rate_bps(sent: &Sent) -> f64 {
     (sent.bytes - sent.before) as f64 * 8.0 / sent.took.as_secs_f64().max(1e-9)
 }
 
-fn text(name: &str, sent: &Sent) -> String {
+fn text(name: &str, controller: &str, sent: &Sent) -> String {
     let before = match sent.before {
         0 => String::new(),
         before => format!(", {} of them before", Bytes::new(before)),
     };
     let (packets, again) = sent.packets;
     let rate_mbps = rate_bps(sent) * 1e-6;
+    let control = sent.fell_back.map_or(String::new(), |packets| {
+        format!("control {controller} fell back to cubic after {packets} packets: this machine creates gaps too late\n")
+    });
     format!(
-        "{name}  {}{before}\nrate    {:.*} Mbit/s, {packets} packets, {again} of them again\nBLAKE3  {}\n",
+        "{name}  {}{before}\nrate    {:.*} Mbit/s, {packets} packets, {again} of them again\n{control}BLAKE3  {}\n",
         Bytes::new(sent.bytes),
         numbers::decimals(rate_mbps, 2),
         rate_mbps,
@@ -107,6 +110,7 @@ fn object(name: &str, sent: &Sent) -> String {
         "rate_bps": rate_bps(sent),
         "packets": packets,
         "packets_again": again,
+        "fell_back_after_packets": sent.fell_back,
         "took_s": sent.took.as_secs_f64(),
     });
     format!("{object}\n")

@@ -83,9 +83,9 @@ impl Ability {
         let to = there.address()?;
         let (mut made, mut departures) = (Vec::new(), Source::Card);
         for by in Gaps::ALL {
-            let pacer = Pacer::measure(by);
+            let mut pacer = Pacer::measure(by);
             for gap_ns in GAPS_NS {
-                let (off, source) = errors(&here, to, pacer, gap_ns)?;
+                let (off, source) = errors(&here, to, &mut pacer, gap_ns)?;
                 departures = departures.worse(source);
                 made.push(Made { by, gap_ns, off });
             }
@@ -114,7 +114,7 @@ fn source_of(time: Time) -> Source {
 }
 
 /// By how much the gaps of a stream are off, and who says so.
-fn errors(here: &Stamped, to: SocketAddr, pacer: Pacer, gap_ns: u64) -> io::Result<(Option<Spread>, Source)> {
+fn errors(here: &Stamped, to: SocketAddr, pacer: &mut Pacer, gap_ns: u64) -> io::Result<(Option<Spread>, Source)> {
     let bits = f64::from(PAYLOAD + stream::overhead(to)) * 8.0;
     let rate_bps = (bits / gap_ns as f64 * 1e9).round() as u64;
     let stream =

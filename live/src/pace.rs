@@ -2,13 +2,15 @@
 //! theory to practice", section 4.3:
 //!
 //! * *busy-waiting:* sleeps until a margin before it, then spins. The margin is how late this machine wakes a thread,
-//!   measured at start: a fixed one is too short here and a waste there;
+//!   measured at start: a fixed one is too short here and a waste there. Where others want the processor, it spins less
+//!   ([`Spin`]);
 //! * *timer:* sleeps until it. Costs no processor time, and every packet is late.
 //!
 //! The third, packets of a dummy that fill a gap at the link's rate, is not for an ordinary user: see
 //! `docs/decisions/0090-no-dummy-packets-without-root.md`.
 
 use harness::realtime::clock::{monotonic_ns, sleep_until};
+use harness::realtime::priority::take_short_turns;
 use nix::sys::prctl;
 
 /// How many sleeps are measured, and their length.
@@ -19,6 +21,10 @@ const PERCENT: usize = 95;
 /// The margin's range.
 const LEAST_NS: u64 = 5_000;
 const MOST_NS: u64 = 500_000;
+/// How long it spins first, to see what others take.
+const SPIN_NS: u64 = 20_000_000;
+/// A clock that goes on by so much within a spin: another program had the processor.
+const TAKEN_NS: u64 = 100_000;
 
 /// How gaps are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,40 +49,131 @@ impl Gaps {
     }
 }
 
+/// The part of a wait that may be spun. A thread that spins for longer than its share of a processor loses it to others, for some
+/// milliseconds at a time; one that sleeps has it again soon after it wakes. So the part is halved while spins are interrupted,
+/// and grows slowly while they are not.
+#[derive(Clone, Copy, Debug)]
+struct Spin {
+    part: f64,
+    waits: u32,
+    spun_ns: u64,
+    taken_ns: u64,
+}
+
+impl Spin {
+    /// So many waits are judged together.
+    const WAITS: u32 = 64;
+    /// Spins of which more than this part was taken away are too long.
+    const MOST_TAKEN_PART: u64 = 10;
+    const LEAST: f64 = 1.0 / 64.0;
+    /// Below this others want the processor, too: half of what is left of it after a tenth is taken.
+    const BUSY: f64 = 0.5;
+    const MORE: f64 = 1.0 / 256.0;
+
+    const WHOLE: Spin = Spin { part: 1.0, waits: 0, spun_ns: 0, taken_ns: 0 };
+
+    /// Spins for some time, to see which part of a processor there is for it.
+    fn measure() -> Spin {
+        let begun = monotonic_ns();
+        let (now, taken_ns) = spin(begun + SPIN_NS);
+        Spin::first(now - begun, taken_ns)
+    }
+
+    /// After a first spin, for so long of which another program had the processor: half of what was left, or all where others took little.
+    fn first(spun_ns: u64, taken_ns: u64) -> Spin {
+        let left = 1.0 - taken_ns as f64 / spun_ns.max(1) as f64;
+        let is_long = taken_ns * Spin::MOST_TAKEN_PART > spun_ns;
+        Spin { part: if is_long { (left / 2.0).max(Spin::LEAST) } else { 1.0 }, ..Spin::WHOLE }
+    }
+
+    /// How long of a wait may be spun.
+    fn most_ns(&self, wait_ns: u64) -> u64 {
+        (wait_ns as f64 * self.part) as u64
+    }
+
+    /// A wait is over: so long it was spun, and for so long of that another program had the processor.
+    fn note(&mut self, spun_ns: u64, taken_ns: u64) {
+        self.waits += 1;
+        self.spun_ns += spun_ns;
+        self.taken_ns += taken_ns;
+        if self.waits == Spin::WAITS {
+            let is_long = self.taken_ns * Spin::MOST_TAKEN_PART > self.spun_ns;
+            let part = if is_long { (self.part / 2.0).max(Spin::LEAST) } else { (self.part + Spin::MORE).min(1.0) };
+            *self = Spin { part, ..Spin::WHOLE };
+        }
+    }
+}
+
 /// How a thread waits.
 #[derive(Clone, Copy, Debug)]
 pub struct Pacer {
-    /// It spins for this long before an instant. 0: not at all.
+    /// It spins for this long before an instant, at most. 0: not at all.
     pub margin_ns: u64,
     /// How it makes gaps.
     pub gaps: Gaps,
+    spin: Spin,
 }
 
 impl Pacer {
-    /// Measures for about 0.05 s how late the calling thread wakes up, having asked the kernel to be exact.
+    /// Measures for about 0.05 s how late the calling thread wakes up, having asked the kernel to be exact and quick.
     pub fn measure(gaps: Gaps) -> Pacer {
-        // An ordinary thread's timers are 50 us late by default. A kernel that refuses only makes the margin larger.
+        // An ordinary thread's timers are 50 us late by default. A kernel that refuses either only makes the margin larger.
         let _ = prctl::set_timerslack(1);
+        let _ = take_short_turns();
         let margin_ns = match gaps {
-            Gaps::Busy => wake_ups()[(SLEEPS * PERCENT / 100).min(SLEEPS - 1)].clamp(LEAST_NS, MOST_NS),
+            Gaps::Busy => margin_ns(&wake_ups()),
             Gaps::Timer => 0,
         };
-        Pacer { margin_ns, gaps }
+        let spin = if gaps == Gaps::Busy { Spin::measure() } else { Spin::WHOLE };
+        Pacer { margin_ns, gaps, spin }
+    }
+
+    /// How long before an instant it ends its sleep, if it begins to wait now.
+    pub fn early_ns(&self, now_ns: u64, due_ns: u64) -> u64 {
+        self.margin_ns.min(self.spin.most_ns(due_ns.saturating_sub(now_ns)))
+    }
+
+    /// Whether others want the processor, too.
+    pub fn is_busy(&self) -> bool {
+        self.spin.part < Spin::BUSY
     }
 
     /// Waits until an instant of CLOCK_MONOTONIC, in nanoseconds; returns when it is now.
-    pub fn wait(&self, due_ns: u64) -> u64 {
-        let mut now = monotonic_ns();
-        if now + self.margin_ns < due_ns {
-            sleep_until(due_ns - self.margin_ns);
-            now = monotonic_ns();
+    pub fn wait(&mut self, due_ns: u64) -> u64 {
+        let now = monotonic_ns();
+        let early_ns = self.early_ns(now, due_ns);
+        if now + early_ns < due_ns {
+            sleep_until(due_ns - early_ns);
         }
-        while now < due_ns {
-            std::hint::spin_loop();
-            now = monotonic_ns();
-        }
+        self.spin_until(due_ns)
+    }
+
+    /// Spins until an instant; returns when it is now.
+    pub fn spin_until(&mut self, due_ns: u64) -> u64 {
+        let begun = monotonic_ns();
+        let (now, taken_ns) = spin(due_ns);
+        self.spin.note(now.saturating_sub(begun), taken_ns);
         now
     }
+}
+
+/// Spins until an instant; returns when it is now, and for how long of it another program had the processor.
+fn spin(until_ns: u64) -> (u64, u64) {
+    let (mut now, mut taken_ns) = (monotonic_ns(), 0);
+    while now < until_ns {
+        std::hint::spin_loop();
+        let next = monotonic_ns();
+        taken_ns += Some(next - now).filter(|lost| *lost >= TAKEN_NS).unwrap_or(0);
+        now = next;
+    }
+    (now, taken_ns)
+}
+
+/// How long to spin at most: the 95th percentile of these wake-ups, ascending, without those that no spin covers. They are turns of others.
+fn margin_ns(wake_ups: &[u64]) -> u64 {
+    let covered = wake_ups.partition_point(|late| *late <= MOST_NS);
+    let rank = (covered * PERCENT).div_ceil(100).max(1);
+    wake_ups[..covered].get(rank - 1).copied().unwrap_or(0).max(LEAST_NS)
 }
 
 /// How late the calling thread woke up from each of some sleeps, ascending, in nanoseconds.
@@ -96,9 +193,54 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_margin_leaves_out_the_turns_of_others() {
+        // Nine of ten wake-ups take 40 us, the others 3 ms, which no spin covers.
+        let wake_ups: Vec<u64> = [40_000; 90].into_iter().chain([3_000_000; 10]).collect();
+        assert_eq!(margin_ns(&wake_ups), 40_000);
+        // 10, 20, ... 1000 us: 50 are covered, and ceil(0.95 * 50) = 48.
+        let wake_ups: Vec<u64> = (1..=100).map(|number| number * 10_000).collect();
+        assert_eq!(margin_ns(&wake_ups), 480_000);
+        assert_eq!(margin_ns(&[3_000_000]), LEAST_NS);
+    }
+
+    #[test]
+    fn who_has_a_quarter_of_a_processor_spins_for_an_eighth_of_a_wait() {
+        assert_eq!(Spin::first(10_000_000, 7_500_000).most_ns(600_000), 75_000);
+    }
+
+    #[test]
+    fn who_loses_a_tenth_of_a_processor_spins_for_the_whole_wait() {
+        assert_eq!(Spin::first(10_000_000, 1_000_000).most_ns(600_000), 600_000);
+    }
+
+    /// Spins of 60 us, with so many turns of 3 ms that others take.
+    fn after_waits(mut spin: Spin, taken: u32) -> Spin {
+        (0..Spin::WAITS).for_each(|wait| match wait < taken {
+            true => spin.note(3_060_000, 3_000_000),
+            false => spin.note(60_000, 0),
+        });
+        spin
+    }
+
+    #[test]
+    fn spins_that_others_interrupt_become_half_as_long() {
+        // 3 ms of 64 * 60 us and 3 ms are 44 %.
+        assert_eq!(after_waits(Spin::WHOLE, 1).part, 0.5);
+        let least = (0..20).fold(Spin::WHOLE, |spin, _| after_waits(spin, 1));
+        assert_eq!(least.part, Spin::LEAST);
+    }
+
+    #[test]
+    fn spins_that_nobody_interrupts_become_longer() {
+        let half = Spin { part: 0.5, ..Spin::WHOLE };
+        assert_eq!(after_waits(half, 0).part, 0.5 + Spin::MORE);
+        assert_eq!(after_waits(Spin::WHOLE, 0).part, 1.0);
+    }
+
+    #[test]
     fn a_wait_never_ends_early() {
         for (gaps, margins) in [(Gaps::Busy, LEAST_NS..=MOST_NS), (Gaps::Timer, 0..=0)] {
-            let pacer = Pacer::measure(gaps);
+            let mut pacer = Pacer::measure(gaps);
             assert!(margins.contains(&pacer.margin_ns), "{pacer:?}");
             for after_ns in [0, 1_000, 700_000] {
                 let due = monotonic_ns() + after_ns;

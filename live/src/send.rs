@@ -157,6 +157,11 @@ impl<'a> Parcel<'a> {
         (counters.sent, counters.retransmitted)
     }
 
+    /// After how many packets CUBIC took over, if it did.
+    pub fn fell_back(&self) -> Option<u64> {
+        self.outgoing.fell_back()
+    }
+
     fn refill(&mut self) -> Result<(), Ends> {
         while !self.ended && self.held.len() < AHEAD + self.in_flight() {
             match self.supply.next().map_err(|error| Ends::Unreadable(error.to_string()))? {
@@ -251,6 +256,8 @@ pub struct Sent {
     pub hash: [u8; HASH],
     /// Packets sent, and how many of them again.
     pub packets: (u64, u64),
+    /// After how many packets CUBIC took over, if it did: this machine made the gaps of the controller too late.
+    pub fell_back: Option<u64>,
     /// How long it took.
     pub took: Duration,
 }
@@ -311,15 +318,15 @@ pub fn send(to: &Destination, item: Item<'_>, watch: &mut dyn FnMut(u64)) -> Res
     let packet = Bytes::new((size + beside) as u64);
     let setup = Setup { now: Time::ZERO, packet, handshake_rtt: rtt, initial_window: INITIAL_WINDOW, seed: 1 };
     let controller = (item.controller)(&setup).map_err(SendError::Controller)?;
-    let outgoing = flow(packet, rtt, begun.window, controller);
+    let outgoing = flow(packet, rtt, begun.window, controller).with_fall_back(client.is_busy());
     let mut reading = Reading::of(source).map_err(SendError::Unreadable)?;
     let mut parcel = Parcel::new(number, outgoing, (size, beside), hasher, &mut reading, watch);
     let began = std::time::Instant::now();
     client.drive(PATIENCE, &mut parcel).map_err(SendError::Ended)?;
     let took = began.elapsed();
-    let ((bytes, hash), packets) = (parcel.whole(), parcel.sent());
+    let ((bytes, hash), packets, fell_back) = (parcel.whole(), parcel.sent(), parcel.fell_back());
     client.finish(number, bytes, hash)?;
-    Ok(Sent { bytes, before: begun.offset, hash, packets, took })
+    Ok(Sent { bytes, before: begun.offset, hash, packets, fell_back, took })
 }
 
 /// A controller of the registry, as a real path wants it, that needs nothing of routers.

@@ -51,7 +51,7 @@ pub fn send(
     socket: &Stamped,
     (to, session, number): (SocketAddr, u64, u32),
     (stream, mark): (&Ordered, Mark),
-    pacer: Pacer,
+    pacer: &mut Pacer,
     filling: &[u8],
     carry_on: &dyn Fn() -> bool,
 ) -> io::Result<(Vec<Stamp>, Source)> {

@@ -297,3 +297,41 @@ fn random_acknowledgments_do_no_harm() {
         }
     }
 }
+
+/// Rapid for ten seconds on a machine of which each fourth wait ends 4 ms late; Mbit/s of the last half.
+fn on_a_late_machine(flow: Outgoing) -> (Measured, f64) {
+    let mut link = Link::new(SHAPE, limits());
+    (link.late_one_in, link.late) = (4, Span::from_millis(4));
+    let (mut flows, driven) = carry(&mut link, vec![flow], 2, 10);
+    driven.expect("driven");
+    let got = mbps(&mut flows.flows[0].1, 10);
+    (flows, got)
+}
+
+#[test]
+fn where_gaps_are_late_cubic_takes_over_from_rapid() {
+    let flow = outgoing(params(), controller("rapid", 3)).with_fall_back(false);
+    let (flows, got) = on_a_late_machine(flow);
+    let flow = &flows.flows[0].1;
+    assert!(flow.fell_back().is_some_and(|packets| packets < 1_000), "{:?}", flow.fell_back());
+    let remark = flow.seen(None).remark;
+    assert_eq!(remark.as_deref(), Some("fell back to cubic: this machine creates gaps too late"));
+    // Of 20 Mbit/s.
+    assert!((18.0..=20.1).contains(&got), "{got}");
+}
+
+#[test]
+fn a_controller_that_may_not_be_replaced_is_remarked() {
+    let (flows, _) = on_a_late_machine(outgoing(params(), controller("rapid", 3)));
+    let flow = &flows.flows[0].1;
+    assert_eq!(flow.fell_back(), None);
+    assert_eq!(flow.seen(None).remark.as_deref(), Some("this machine creates gaps too late"));
+}
+
+#[test]
+fn where_gaps_are_made_rapid_stays_on_a_busy_machine_too() {
+    let flow = outgoing(params(), controller("rapid", 3)).with_fall_back(true);
+    let (flows, driven) = carry(&mut Link::new(SHAPE, limits()), vec![flow], 2, 10);
+    driven.expect("driven");
+    assert_eq!(flows.flows[0].1.seen(None).remark, None);
+}

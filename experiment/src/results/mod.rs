@@ -19,6 +19,7 @@ pub mod numbers;
 mod parquet;
 mod phases;
 mod read;
+mod remarks;
 pub mod reproduction;
 mod rows;
 mod schema;
@@ -41,6 +42,7 @@ pub use figures::{
 pub use json::to_json;
 pub use phases::{Got, Phase, time as phase_time};
 pub use read::{Described, ReadError, read};
+pub use remarks::remarks;
 pub use rows::{Table, tables};
 pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
 pub use series::Series;

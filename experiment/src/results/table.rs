@@ -4,6 +4,7 @@ use crate::results::columns::{GAP, aligned};
 use crate::results::completions::to_completions;
 use crate::results::numbers;
 use crate::results::phases::to_phases;
+use crate::results::remarks;
 use crate::results::schema::{ExpectationOutcome, Results};
 use crate::results::statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups, nothing_drawn};
 use crate::results::ways::to_ways;
@@ -116,6 +117,7 @@ impl Comparison {
             lines: std::iter::once(line(&|column| column.head.clone())).chain(rows).collect(),
             numbers: columns.iter().map(|column| !column.metric.is_empty()).collect(),
             notes: notes(groups, left_out, wide)
+                + &remarks(&results.runs).into_iter().map(|said| said + "\n").collect::<String>()
                 + &to_phases(groups, !shares)
                 + &to_completions(groups)
                 + &to_ways(groups),

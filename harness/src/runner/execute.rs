@@ -151,6 +151,7 @@ impl Runner<'_> {
         self.may_take_page(folder, experiment::results::MANIFEST)?;
         self.may_replace(folder, there(folder, &name, &scenario.to_toml(), self.host.name()))?;
         let mut finished = self.finish(plan, &files, Keep::Everything, folder, made)?;
+        let conditions = conditions.into_iter().chain(experiment::results::remarks(&finished.runs)).collect();
         let manifest = Manifest {
             version: self.program.version().to_string(),
             commit: self.program.commit().map(str::to_string),

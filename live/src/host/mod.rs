@@ -106,8 +106,9 @@ impl Host for Live {
         let rtt = Span::from_nanos(client.base_rtt_ns().map_err(refused)?);
         let begun = flows(&mut client, experiment)?;
         let filling = client.filling();
-        let mut running = Running::new(experiment, begun, rtt, client.beside_data(), &filling, watch)
-            .map_err(|error| Refusal::Input(error.to_string()))?;
+        let mut running =
+            Running::new(experiment, begun, rtt, (client.beside_data(), &filling), client.is_busy(), watch)
+                .map_err(|error| Refusal::Input(error.to_string()))?;
         let cpu = cpu_time::ThreadTime::now();
         client.drive(PATIENCE, &mut running).map_err(|ends| ended(&ends, client.grant))?;
         Ok(figures::figures(experiment, running, rtt, cpu.elapsed().as_secs_f64()))

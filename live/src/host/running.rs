@@ -36,6 +36,8 @@ pub(super) struct Running<'e> {
     /// Bytes of a packet beside its data.
     beside: usize,
     filling: &'e [u8],
+    /// Others want this machine's processors, too.
+    busy: bool,
     /// One sample of each flow for each interval of the curves.
     pub samples: Vec<Vec<FlowSample>>,
     next_sample: Time,
@@ -68,13 +70,13 @@ fn built(experiment: &Experiment, number: usize, now: Time, rtt: Span) -> Result
 
 impl<'e> Running<'e> {
     /// Flows that have begun at the server, with their numbers and windows. `rtt`: that of the greeting; `beside`: bytes of a
-    /// packet beside its data.
+    /// packet beside its data, of which `filling` has some. `busy`: others want this machine's processors.
     pub fn new(
         experiment: &'e Experiment,
         begun: Vec<(u32, u64)>,
         rtt: Span,
-        beside: usize,
-        filling: &'e [u8],
+        (beside, filling): (usize, &'e [u8]),
+        busy: bool,
         watch: &'e (dyn Fn(Span) + Sync),
     ) -> Result<Running<'e>, TrafficError> {
         let starts = experiment::traffic::starts(experiment);
@@ -91,6 +93,7 @@ impl<'e> Running<'e> {
             rtt,
             beside,
             filling,
+            busy,
             samples: vec![Vec::new(); flows.len()],
             next_sample: Time::ZERO + experiment.record.step / 2,
             over: false,
@@ -119,6 +122,10 @@ impl<'e> Running<'e> {
         };
         let (start, stamps) = (flow.start, self.experiment.receiver.stamps);
         let mut outgoing = Outgoing::new(params, controller, start, stamps, true);
+        // A controller of the user's own stays: only what came of it is told.
+        if spec.controller.own.is_none() && spec.controller.file.is_none() {
+            outgoing = outgoing.with_fall_back(self.busy);
+        }
         outgoing.count_round_trips_anew(Time::ZERO + self.experiment.warmup);
         self.flows[index].outgoing = Some(outgoing);
         Ok(())

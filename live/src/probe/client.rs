@@ -230,8 +230,9 @@ impl Client {
         self.next += u64::from(stream.count);
         let (stepped_before, far_before) = (self.steps.look(), self.far_steps);
         let to = (self.server, self.session, self.number);
-        let (left, source) = stream::send(&self.socket, to, (&stream, self.mark), self.pacer, &self.filling, &|| true)
-            .map_err(|error| self.refused(error))?;
+        let (left, source) =
+            stream::send(&self.socket, to, (&stream, self.mark), &mut self.pacer, &self.filling, &|| true)
+                .map_err(|error| self.refused(error))?;
         let (came, far_source) = self.times(What::Arrivals, &stream)?;
         let stepped = self.steps.look() != stepped_before || self.far_steps != far_before;
         Ok(Seen { first: stream.first, left, came, sources: (source, far_source), stepped })
@@ -343,6 +344,11 @@ impl Client {
     /// How long before each packet this end spins, in nanoseconds.
     pub fn margin_ns(&self) -> u64 {
         self.pacer.margin_ns
+    }
+
+    /// Whether others want this end's processors, too.
+    pub fn is_busy(&self) -> bool {
+        self.pacer.is_busy()
     }
 
     /// Bytes of headers that the rates count beside payloads.

@@ -89,12 +89,12 @@ struct Sending {
 
 impl Sending {
     fn work(&self, ordered: &Receiver<Job>) {
-        let pacer = Pacer::measure(Gaps::Busy);
+        let mut pacer = Pacer::measure(Gaps::Busy);
         while let Ok(job) = ordered.recv() {
             let carry_on = || !self.ended.load(Ordering::Relaxed);
             let to = (job.to, job.session, job.number);
             let stream = (&job.stream, Mark::None);
-            let sent = stream::send(&self.socket, to, stream, pacer, &self.filling, &carry_on);
+            let sent = stream::send(&self.socket, to, stream, &mut pacer, &self.filling, &carry_on);
             // A stream that could not be sent has no times; its client sees that nothing came.
             let (stamps, source) = sent.unwrap_or((Vec::new(), Source::Program));
             if self.left.send(Left { session: job.session, stamps, source }).is_err() {

@@ -30,6 +30,12 @@ impl<C: Extras> Departing<C> {
         }
     }
 
+    /// Another controller decides from now on.
+    pub fn replace(&mut self, inner: C) {
+        self.settle();
+        self.inner = inner;
+    }
+
     /// The losses that were judged since the last call.
     pub fn take_losses(&mut self) -> Vec<(Time, u32)> {
         std::mem::take(&mut self.losses)

@@ -240,6 +240,7 @@ impl<C: Carrier> Driver<'_, C> {
             let now = self.carrier.now();
             if let Some(later) = self.granted(now) {
                 self.driven.held += 1;
+                flows.flow(flow).into_iter().for_each(|(_, outgoing)| outgoing.hold());
                 return Ok(later);
             }
             let Some((number, outgoing)) = flows.flow(flow) else { return Ok(Time::MAX) };

@@ -16,6 +16,7 @@ mod departing;
 mod drive;
 mod incoming;
 mod outgoing;
+mod punctuality;
 mod session;
 mod wired;
 

@@ -1,9 +1,11 @@
 //! The sending end of a flow: the transport's sender, with the times that were really created. It has no clock and no socket.
 
+use super::punctuality::Punctuality;
 use super::{Breaker, Departing};
 use crate::wire::{Acknowledgment, Came};
 use harness::measure::{FlowSample, FlowSeen, Marked, RoundTrips};
-use packetscale_models::congestion::{AnyController, Controller, Extras};
+use packetscale_models::congestion::{AnyController, Controller, Extras, Setup, find};
+use packetscale_models::settings::Settings;
 use packetscale_models::transport::{
     Ack, MAX_SACK_BLOCKS, MAX_STAMPS, MarkCounts, SackBlock, Segment, Sender, SenderParams, Stamp,
 };
@@ -14,6 +16,11 @@ use std::collections::VecDeque;
 const BEFORE_FIRST_NS: u64 = 1_000_000_000;
 /// No time of the receiver's is believed to lie further away: a run counts picoseconds in 64 bits.
 const FARTHEST_NS: u64 = 100 * 86_400 * 1_000_000_000;
+/// Who takes over from a controller whose gaps this machine makes too late, and why.
+const FALL_BACK: &str = "cubic";
+const TOO_LATE: &str = "this machine creates gaps too late";
+/// The smallest window that it begins with.
+const LEAST_WINDOW: u32 = 10;
 /// The most transmissions whose departures are kept for arrivals that may still be told.
 const MOST_KEPT: usize = 1 << 17;
 
@@ -33,6 +40,14 @@ pub struct Outgoing {
     sender: Sender<Departing<AnyController>>,
     /// The controller is told when packets arrived.
     stamps: bool,
+    punctuality: Punctuality,
+    /// When the next packet is to leave, if only its gap keeps it.
+    promised: Option<Time>,
+    /// The same of the packet before, and by how much later that left.
+    before: Option<(Time, Span)>,
+    /// CUBIC takes over if gaps are made too late; and after how many packets it did.
+    may_fall_back: bool,
+    fell_back: Option<u64>,
     breaker: Breaker,
     /// Nothing leaves any more.
     stopped: bool,
@@ -59,6 +74,11 @@ impl Outgoing {
         Outgoing {
             stamps: stamps && controller.needs().arrivals,
             sender: Sender::new(params, Departing::new(controller), now),
+            punctuality: Punctuality::default(),
+            promised: None,
+            before: None,
+            may_fall_back: false,
+            fell_back: None,
             breaker: Breaker::default(),
             stopped: false,
             held_until: Time::ZERO,
@@ -72,6 +92,13 @@ impl Outgoing {
             deliveries: recorded.then(Vec::new),
             losses: Vec::new(),
         }
+    }
+
+    /// The same, with CUBIC to take over where this machine makes the gaps of its controller too late. `busy`: others want its
+    /// processors.
+    pub fn with_fall_back(self, busy: bool) -> Outgoing {
+        let punctuality = if busy { Punctuality::on_a_busy_machine() } else { Punctuality::default() };
+        Outgoing { may_fall_back: true, punctuality, ..self }
     }
 
     /// As [`Sender::count_round_trips_anew`].
@@ -218,9 +245,40 @@ impl Outgoing {
         let (sent, delivered) = (counters.sent, counters.delivered);
         self.held_until = self.breaker.look(now, sent, delivered, self.sender.in_flight());
         if self.held_until > now {
+            self.promised = None;
             return None;
         }
-        self.sender.poll_transmit(now)
+        let segment = self.sender.poll_transmit(now);
+        if segment.is_none() && self.is_exact() {
+            self.promise();
+        }
+        segment
+    }
+
+    /// Nothing may leave yet. Where only a gap is the reason, its end is when the next packet is to leave.
+    fn promise(&mut self) {
+        let due = self.sender.next_wakeup();
+        self.promised = Some(due).filter(|due| *due < self.sender.next_deadline());
+        if let (Some(due), Some((before, late))) = (self.promised, self.before.take()) {
+            self.punctuality.note(late, due.saturating_since(before));
+        }
+    }
+
+    /// The server's grant keeps the next packet.
+    pub fn hold(&mut self) {
+        self.promised = None;
+    }
+
+    /// CUBIC decides from now on, with as many packets on the way as there are.
+    fn fall_back(&mut self, packet: Bytes) {
+        let initial_window = self.sender.in_flight().max(LEAST_WINDOW);
+        let setup = Setup { now: self.last, packet, handshake_rtt: self.least_rtt(), initial_window, seed: 1 };
+        let cubic = find(FALL_BACK).and_then(|entry| (entry.build)(&setup, &Settings::new()).ok());
+        if let Some(cubic) = cubic {
+            self.sender.controller_mut().replace(cubic);
+            self.stamps = false;
+            self.fell_back = Some(self.sender.counters().sent);
+        }
     }
 
     /// The segment left at this time.
@@ -228,6 +286,10 @@ impl Outgoing {
         let at = self.time(at);
         self.sender.controller_mut().departed(at);
         self.breaker.left(at);
+        self.before = self.promised.take().map(|promised| (promised, at.saturating_since(promised)));
+        if self.may_fall_back && self.fell_back.is_none() && self.punctuality.is_too_late() {
+            self.fall_back(segment.size);
+        }
         debug_assert_eq!(segment.transmission, self.first_kept + self.departures.len() as u64);
         self.departures.push_back(Some((at, segment.size)));
         if self.departures.len() > MOST_KEPT {
@@ -253,11 +315,24 @@ impl Outgoing {
         FlowSample::of(&self.sender, self.receive_window)
     }
 
+    /// After how many packets CUBIC took over, if it did.
+    pub fn fell_back(&self) -> Option<u64> {
+        self.fell_back
+    }
+
+    /// What has to be said beside the name of its controller.
+    fn remark(&self) -> Option<String> {
+        match self.fell_back {
+            Some(_) => Some(format!("fell back to {FALL_BACK}: {TOO_LATE}")),
+            None => self.punctuality.is_too_late().then(|| TOO_LATE.to_string()),
+        }
+    }
+
     /// What is known of it at the end.
     pub fn seen(&self, completed: Option<Time>) -> FlowSeen {
         let (counters, controller) = (self.sender.counters(), self.sender.controller());
         FlowSeen {
-            remark: None,
+            remark: self.remark(),
             completed,
             base_rtt: self.sender.rtt().1,
             round_trips: RoundTrips { sum: counters.rtt_sum, count: counters.rtt_samples },

@@ -92,7 +92,7 @@ impl Carrier for Wired<'_> {
 
     fn wait(&mut self, until: Time) -> io::Result<()> {
         let until_ns = self.zero_ns.saturating_add(until.nanos());
-        let early_ns = until_ns.saturating_sub(self.pacer.margin_ns);
+        let early_ns = until_ns.saturating_sub(self.pacer.early_ns(monotonic_ns(), until_ns));
         while let Some(left_ns @ 1..) = early_ns.checked_sub(monotonic_ns()) {
             if self.socket.wait(Duration::from_nanos(left_ns))? {
                 return Ok(());
@@ -100,7 +100,7 @@ impl Carrier for Wired<'_> {
             // A departure that was told late ends a wait, too.
             self.telling.as_ref().map_or(Ok(Vec::new()), Telling::departures)?;
         }
-        self.pacer.wait(until_ns);
+        self.pacer.spin_until(until_ns);
         Ok(())
     }
 }

@@ -56,6 +56,10 @@ pub struct Link {
     pub too_large: u64,
     /// The longest that a packet waited.
     pub longest: Span,
+    /// Of so many waits of the sender one ends late, by so much; 0: none does.
+    pub late_one_in: u64,
+    pub late: Span,
+    waits: u64,
 }
 
 /// The client's address.
@@ -89,6 +93,9 @@ impl Link {
             dropped: 0,
             too_large: 0,
             longest: Span::ZERO,
+            late_one_in: 0,
+            late: Span::ZERO,
+            waits: 0,
         }
     }
 
@@ -271,6 +278,10 @@ impl Carrier for Link {
                 self.happen(comes.min(until));
                 let comes = self.back.front().map_or(Time::MAX, |(at, _)| *at);
                 self.now = self.now.max(comes.min(until));
+                self.waits += 1;
+                if self.late_one_in > 0 && self.waits.is_multiple_of(self.late_one_in) {
+                    self.pass(self.late);
+                }
                 return Ok(());
             }
             self.happen(there);
