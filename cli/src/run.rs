@@ -9,7 +9,7 @@ use crate::output::say;
 use crate::recordings::Recordings;
 use crate::terminal::Terminal;
 use crate::{task, trace};
-use experiment::scenario::Scenario;
+use experiment::scenario::{Scenario, plain};
 use harness::runner::{Host, Made, Progress, Refusal, Swept, Unfit};
 use std::path::Path;
 
@@ -79,11 +79,7 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
 
 /// The name of the results' folder: the scenario's, and what `--set` changes, as in `mix-path.buffer-4-bdp`.
 fn changed(name: &str, changes: &[String]) -> String {
-    let plain = |c: char| if c.is_alphanumeric() || matches!(c, '.' | '_') { c } else { '-' };
-    let word = |change: &String| {
-        let words: String = change.chars().filter(|c| *c != '"').map(plain).collect();
-        format!("-{}", words.trim_matches('-'))
-    };
+    let word = |change: &String| format!("-{}", plain(&change.replace('"', "")).trim_matches('-'));
     name.chars().chain(changes.iter().map(word).collect::<String>().chars()).take(LONGEST_NAME).collect()
 }
 

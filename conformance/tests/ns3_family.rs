@@ -33,10 +33,9 @@ const fn pair(here: &'static str, there: &'static str, attributes: &'static [&'s
 }
 
 /// Where ns-3's defaults differ from Linux's constants, its attributes are set to Linux's.
-const PAIRS: [Pair; 6] = [
+const PAIRS: [Pair; 5] = [
     pair("newreno", "LinuxReno", &[]),
     Pair { off: &["hystart", "reno_friendly"], ..pair("cubic", "Cubic", &["HyStart=false"]) },
-    Pair { off: &["sacks_count"], ..pair("bic", "Bic", &["SmoothPart=20"]) },
     pair("highspeed", "HighSpeed", &[]),
     pair("scalable", "Scalable", &["AIFactor=100"]),
     pair("htcp", "Htcp", &[]),

@@ -307,7 +307,7 @@ const Chart = (() => {
       const ys = [...s.ys].filter(number), unit = s.unit ?? y.unit;
       if (!ys.length) return `${s.name}: no values.`;
       const [lo, hi] = Plot.extent(ys);
-      return lo === hi ? `${s.name}: ${Format.value(lo, unit)}.` : `${s.name}: from ${Format.value(lo, unit)} to ${Format.value(hi, unit)}, mean ${Format.value(Plot.mean(ys), unit)}.`;
+      return lo === hi ? `${s.name}: ${Format.value(lo, unit)}.` : `${s.name}: from ${Format.value(lo, unit)} to ${Format.value(hi, unit)}, ${s.at_rest ?? `mean ${Format.value(Plot.mean(ys), unit)}`}.`;
     };
     const more = named.length > MOST_SAID ? ` And ${named.length - MOST_SAID} more.` : "";
     const events = marks.filter((mark) => mark.label).slice(0, MOST_SAID).map((mark) => ` ${mark.label} at ${Format.short(mark.x, x.unit)}.`).join("");

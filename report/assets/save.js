@@ -60,7 +60,7 @@ const Save = (() => {
     };
     const parts = [];
     let right = frame.width + MARGIN;
-    for (const element of host.querySelectorAll("h3, h4, .name, .where, .key > span, td, th, td > b, th span, svg")) {
+    for (const element of host.querySelectorAll("h3, h4, .name, .where, .key > span, .key output, td, th, td > b, th span, svg")) {
       const box = at(element);
       if (!(box.width > 0)) continue;
       right = Math.max(right, box.x + box.width);

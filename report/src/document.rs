@@ -10,7 +10,7 @@ use crate::resolved::{Resolved, resolved};
 use crate::shell::shell;
 use crate::{data, links, network, sweep, tables, verdict};
 use experiment::results::figures::{self, Definition, Unit};
-use experiment::results::{Group, NO_INTERVAL, Results, groups};
+use experiment::results::{Group, NO_INTERVAL, Results, groups, nothing_drawn};
 use std::fmt::Write;
 
 pub const SCRIPT: &str = concat!(
@@ -77,10 +77,12 @@ pub fn title(results: &Results) -> String {
 fn header(results: &Results, answer: &str, resolved: &Resolved) -> String {
     let name = results.manifest.scenario_name.trim_end_matches(".toml");
     let name = escape(if name.is_empty() { "unnamed scenario" } else { name });
-    let facts = ["Capacity", "Delay, one way", "Buffer", "Queue"].iter().filter_map(|wanted| {
-        let (label, value) = resolved.facts.iter().find(|(label, _)| label == wanted)?;
-        Some(format!("{} {}", label.to_lowercase(), words(value)))
-    });
+    let facts = ["Capacity", "Changes of rate", "Policer", "Shaper", "Delay, one way", "Buffer", "Queue"]
+        .iter()
+        .filter_map(|wanted| {
+            let (label, value) = resolved.facts.iter().find(|(label, _)| label == wanted)?;
+            Some(format!("{} {}", label.to_lowercase(), words(value)))
+        });
     let facts = facts.collect::<Vec<_>>().join(", ");
     let runs = match results.runs.len() {
         1 => "1 run".to_string(),
@@ -229,14 +231,16 @@ const BEYOND: &str = " Where an interval reaches below zero or above 100 %, no r
 
 fn comparison(results: &Results, groups: &[Group]) -> String {
     let most = groups.iter().map(|g| g.runs.len()).max().unwrap_or(0);
+    let drawn = nothing_drawn(groups);
     let note = match most {
+        2.. if groups.iter().all(Group::repeats) => drawn,
         0 => return String::new(),
         1 => "After the warm-up.".to_string(),
-        2 => format!("Means. {NO_INTERVAL}"),
+        2 => format!("Means. {NO_INTERVAL} {drawn}"),
         n => {
             let far = if tables::beyond(groups) { BEYOND } else { "" };
             format!(
-                "Mean and 95 % confidence interval (Student\u{2019}s t) over {n} replications, after the warm-up.{far}"
+                "Mean and 95 % confidence interval (Student\u{2019}s t) over {n} replications, after the warm-up.{far} {drawn}"
             )
         }
     };

@@ -124,8 +124,9 @@ fn halves(point: &str, keys: bool) -> String {
 fn header(out: &mut String, evaluation: &Evaluation) {
     _ = write!(
         out,
-        "<header>\n<p class=\"over\">packetscale <span class=\"host\">a controller evaluated</span></p>\n<h1>{}</h1>\n\
+        "<header>\n<p class=\"over\">packetscale <span class=\"host\">a controller evaluated</span>{}</p>\n<h1>{}</h1>\n\
          <p class=\"answer\">{}</p>\n</header>\n",
+        if evaluation.quick { " <span class=\"host\">short form: fewer and shorter runs</span>" } else { "" },
         escape(&evaluation.controller),
         escape(&grid::answer(evaluation)),
     );

@@ -110,7 +110,7 @@ const USED_SAID: &str = "90 %";
 const FEWEST_BUFFERS: usize = 4;
 
 /// Returns the least buffer with which each controller uses nearly all of the link, as the median over the paths; `None` where
-/// fewer than four buffers in one unit are swept.
+/// fewer than four buffers in one unit are swept, or the smallest is enough everywhere.
 pub fn buffers(results: &Results, groups: &[Group]) -> Option<String> {
     let key =
         experiment::results::swept(&results.runs).into_iter().find(|key| key.key == BUFFER && key.unit().is_some())?;
@@ -152,7 +152,9 @@ pub fn buffers(results: &Results, groups: &[Group]) -> Option<String> {
         (least, most) => format!("{name} {} ({} to {most})", size(all[all.len() / 2]), without_unit(&least, &most)),
     };
     let over = if several { ", median and range over the paths" } else { "" };
-    (sizes.len() >= FEWEST_BUFFERS)
+    // Where the smallest is enough for all, sizes are no answer.
+    let tells = needs.iter().any(|(_, all)| all[all.len() - 1] > 0);
+    (sizes.len() >= FEWEST_BUFFERS && tells)
         .then(|| format!("Buffer for {USED_SAID} of the link{over}: {}.", listed(needs.iter().map(words).collect())))
 }
 

@@ -2,7 +2,7 @@
 
 use crate::findings::{listed, ranges, topic};
 use crate::html::escape;
-use crate::verdict::{MOST_LETTERS, MOST_MIXES, lead, shared};
+use crate::verdict::{MOST_LETTERS, MOST_MIXES, lead, shared, when};
 use experiment::results::figures::SUMMARY;
 use experiment::results::{HostLabel, Manifest, Results, SCHEMA, groups};
 use std::collections::BTreeMap;
@@ -130,7 +130,7 @@ const COMPARED: [&str; 5] =
 /// Returns what a reader wants to know first: what was run differently, and what each result found.
 pub fn answer(all: &[Named]) -> String {
     let (names, flat) = differing(all);
-    let missing = "\u{2013}".to_string();
+    let missing = "not set".to_string();
     let value = |key: &String, number: usize| flat[number].get(key).unwrap_or(&missing).clone();
     let said = |key: &String| {
         let values = all.iter().enumerate().map(|(number, (name, _))| format!("{} in {name}", value(key, number)));
@@ -170,7 +170,7 @@ fn shares(all: &[Named]) -> Option<String> {
         let mixes = shared(&groups(&results.runs));
         match mixes.as_slice() {
             [] => None,
-            [(_, got)] => Some((1, format!("in {name}, {got}"))),
+            [(mix, got)] => Some((1, format!("in {name}{}, {got}", when(&groups(&results.runs), mix)))),
             several => {
                 let each = several.iter().map(|(mix, got)| format!("of {mix} {got}"));
                 Some((several.len(), format!("in {name}, {}", each.collect::<Vec<_>>().join(", "))))

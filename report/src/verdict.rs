@@ -5,7 +5,7 @@ use crate::{completions, findings, together, ways};
 use experiment::results::figures::{SUMMARY, Unit};
 use experiment::results::numbers::shown;
 use experiment::results::{
-    ExpectationOutcome, Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups, phase_time,
+    ExpectationOutcome, Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups, oversenders, phase_time,
 };
 
 /// A question to the results, with the words around its answer.
@@ -72,7 +72,7 @@ pub fn answer(results: &Results) -> String {
     if results.runs.is_empty() || expected.is_empty() {
         let best = || sentences(results, &groups).into_iter().next();
         let answer = direct.or_else(best).unwrap_or_else(|| NO_RUNS.to_string());
-        return std::iter::once(answer).chain(together::oversenders(&groups)).collect::<Vec<_>>().join(" ");
+        return std::iter::once(answer).chain(oversenders(&groups)).collect::<Vec<_>>().join(" ");
     }
     let lead = lead(missed, expected.len());
     let missed: Vec<String> = expected.iter().filter(|one| !one.met).take(MOST_TOLD).map(found).collect();
@@ -84,7 +84,7 @@ pub fn answer(results: &Results) -> String {
         true => expected.iter().take(MOST_TOLD).map(found).collect(),
         false => Vec::new(),
     };
-    let oversend = together::oversenders(&groups);
+    let oversend = oversenders(&groups);
     said.into_iter().chain(asked).chain(direct).chain(oversend).collect::<Vec<_>>().join(" ")
 }
 
@@ -129,7 +129,7 @@ const NO_RUNS: &str = "There are no runs.";
 pub fn verdict(results: &Results) -> String {
     let groups = groups(&results.runs);
     let mut sentences = sentences(results, &groups);
-    sentences.extend(together::oversenders(&groups));
+    sentences.extend(oversenders(&groups));
     sentences.extend(shares(&groups));
     if groups.iter().any(Group::above_all) {
         sentences.push(WHY_ABOVE_ALL.to_string());
@@ -169,20 +169,24 @@ pub fn traffic(results: &Results) -> &'static str {
 /// Returns what each controller of a mix got, in a sentence for each mix.
 fn shares(groups: &[Group]) -> Vec<String> {
     let sentence = |(mix, got): (&str, String)| {
-        let fullest = groups.iter().find(|group| group.controller == mix).filter(|group| group.phases().len() > 1);
-        let when =
-            fullest.and_then(Group::fullest).map_or(String::new(), |phase| format!(" from {}", phase_time(&phase)));
+        let when = when(groups, mix);
         let of = if groups.len() > 1 { format!(" of {mix}") } else { String::new() };
         format!("Of what the flows{of} got together{when}: {got}.")
     };
     shared(groups).into_iter().map(sentence).collect()
 }
 
+/// Returns the phase that the shares of a mix are of, as in ` from 10 to 30 s`; nothing where it has one phase.
+pub fn when(groups: &[Group], mix: &str) -> String {
+    let group = groups.iter().find(|group| group.controller == mix).filter(|group| group.phases().len() > 1);
+    group.and_then(Group::fullest).map_or(String::new(), |phase| format!(" from {}", phase_time(&phase)))
+}
+
 /// Returns each mix, and what each of its controllers got of what all got: at one point its share, over several the range of
 /// its shares.
 pub fn shared<'a>(groups: &[Group<'a>]) -> Vec<(&'a str, String)> {
     let mixes: Vec<(&Group<'a>, Vec<(&str, Interval)>)> =
-        groups.iter().map(|group| (group, group.shares())).filter(|(_, shares)| !shares.is_empty()).collect();
+        groups.iter().map(|group| (group, group.shares())).filter(|(_, shares)| shares.len() > 1).collect();
     let mut names: Vec<&'a str> = Vec::new();
     mixes.iter().map(|(group, _)| group.controller).for_each(|name| {
         if !names.contains(&name) {
@@ -236,33 +240,31 @@ fn at_one_point(question: &Question, groups: &[Group]) -> Option<String> {
     Some(format!("{lead} {} ({}{against}){caveat}.", best.controller, shown(*figure, question.unit)))
 }
 
-/// Returns how often each controller was best over the sweep points, and the range of the values that it reached.
+/// Returns how often each controller was best over the sweep points, and the range of the values that it reached there.
 fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Option<String> {
     let points = points(results);
-    let mut wins: Vec<(&str, usize)> = Vec::new();
+    let mut wins: Vec<(&str, Vec<(f64, String)>)> = Vec::new();
     for point in &points {
         let ranked = ranked(question, groups.iter().filter(|g| g.params == *point));
         let Some((_, figure)) = ranked.first() else { continue };
         for (group, _) in ranked.iter().filter(|(_, i)| i.mean == figure.mean) {
+            let won = (figure.mean, group.point());
             match wins.iter_mut().find(|(name, _)| *name == group.controller) {
-                Some((_, n)) => *n += 1,
-                None => wins.push((group.controller, 1)),
+                Some((_, all)) => all.push(won),
+                None => wins.push((group.controller, vec![won])),
             }
         }
     }
-    wins.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    let range = |name: &str| {
-        let own = groups.iter().filter(|group| group.controller == name);
-        let means = own.filter_map(|group| Some((group.interval(question.metric)?.mean, group.point())));
-        findings::range(means, question.unit)
-    };
-    if let ([(name, _)], true) = (&wins[..], groups.iter().all(|group| group.controller == groups[0].controller)) {
-        return Some(format!("{}: {name}, {} over {} sweep points.", question.topic, range(name), points.len()));
+    wins.sort_by_key(|(_, won)| std::cmp::Reverse(won.len()));
+    let range = |won: &[(f64, String)]| findings::range(won.iter().cloned(), question.unit);
+    if let ([(name, won)], true) = (&wins[..], groups.iter().all(|group| group.controller == groups[0].controller)) {
+        return Some(format!("{}: {name}, {} over {} sweep points.", question.topic, range(won), points.len()));
     }
     let count = points.len();
-    let part = |(name, n): &(&str, usize)| format!("{name} at {n} of {count} sweep points ({})", range(name));
+    let part =
+        |(name, won): &(&str, Vec<_>)| format!("{name} at {} of {count} sweep points ({})", won.len(), range(won));
     let parts: Vec<String> = wins.iter().map(part).collect();
-    let ties = wins.iter().map(|(_, n)| n).sum::<usize>() > count;
+    let ties = wins.iter().map(|(_, won)| won.len()).sum::<usize>() > count;
     let tied = if ties { "; where several are best, each counts" } else { "" };
     (!parts.is_empty()).then(|| format!("{} {}{tied}.", question.superlative, parts.join(", ")))
 }
@@ -379,9 +381,7 @@ mod tests {
         }
         let words = verdict(&results);
         assert!(
-            words.contains(
-                "rapid at 3 of 4 sweep points (40.00 % at path.buffer = 5 packets to 90.00 % at path.buffer = "
-            ),
+            words.contains("rapid at 3 of 4 sweep points (90.00 %), cubic at 1 of 4 sweep points (90.00 %)"),
             "{words}"
         );
         assert!(!words.contains("each counts"), "{words}");

@@ -15,6 +15,7 @@ mod held;
 mod json;
 pub mod matrix;
 pub mod numbers;
+mod oversenders;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod phases;
@@ -40,13 +41,16 @@ pub use figures::{
     Summary, TrafficResult, TransferResult, WindowResult,
 };
 pub use json::to_json;
+pub use oversenders::oversenders;
 pub use phases::{Got, Phase, time as phase_time};
 pub use read::{Described, ReadError, read};
 pub use remarks::remarks;
 pub use rows::{Table, tables};
 pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
 pub use series::Series;
-pub use statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, deviation, groups, mean, point_name, student_t975};
+pub use statistics::{
+    Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, deviation, groups, mean, nothing_drawn, point_name, student_t975,
+};
 pub use swept::{SweptKey, rate_or_time, swept};
 pub use table::{Comparison, Print, WIDTH, colours_wanted, to_expectations, to_table};
 pub use ways::{Way, link_names};

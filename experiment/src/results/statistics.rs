@@ -90,7 +90,7 @@ const FEWEST: usize = 3;
 pub const NO_INTERVAL: &str = "2 runs: no interval. In brackets: from the lesser to the greater.";
 
 /// Returns what is said of replications that are all the same run; nothing where none are.
-pub(crate) fn nothing_drawn(groups: &[Group]) -> String {
+pub fn nothing_drawn(groups: &[Group]) -> String {
     let mut names: Vec<&str> = groups.iter().filter(|group| group.repeats()).map(|group| group.controller).collect();
     names.dedup();
     if names.is_empty() {

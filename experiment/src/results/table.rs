@@ -3,6 +3,7 @@
 use crate::results::columns::{GAP, aligned};
 use crate::results::completions::to_completions;
 use crate::results::numbers;
+use crate::results::oversenders::oversenders;
 use crate::results::phases::to_phases;
 use crate::results::remarks;
 use crate::results::schema::{ExpectationOutcome, Results};
@@ -42,7 +43,7 @@ const FIGURES: &[Figure] = &[
     figure("Mbit/s", RATE, 1e-6, 1, 0),
     figure("used %", USED, 100.0, 2, 7),
     figure("of what is left %", OF_WHAT_IS_LEFT, 100.0, 2, 0),
-    figure("loss %", "loss_ratio", 100.0, 4, 1),
+    figure("loss %", "loss_ratio", 100.0, 4, 0),
     figure("queue p50 ms", "queue_delay_p50_s", 1e3, 3, 6),
     figure("queue p99 ms", "queue_delay_p99_s", 1e3, 3, 2),
     figure("RTT ms", "rtt_mean_s", 1e3, 3, 5),
@@ -107,7 +108,7 @@ impl Comparison {
         let expected = |metric: &str| results.expectations.iter().any(|outcome| outcome.metric == metric);
         columns.iter_mut().filter(|column| expected(column.metric)).for_each(|column| column.dispensable = 0);
         let left_out = !wide && {
-            said_once(&mut columns);
+            said_once(&mut columns, expected);
             fit(&mut columns)
         };
         let shares = columns.iter().any(|column| column.head == SHARES);
@@ -147,7 +148,8 @@ fn notes(groups: &[Group<'_>], left_out: bool, wide: bool) -> String {
     let two = two.then(|| format!("{}\n", if wide { NO_INTERVAL } else { BOTH_VALUES }));
     let above = groups.iter().any(Group::above_all).then(|| format!("{WHY_ABOVE_ALL}\n"));
     let left_out = left_out.then(|| "More columns: --wide\n".to_string());
-    [more, left_out, two, Some(nothing_drawn(groups)), above].into_iter().flatten().collect()
+    let oversent = oversenders(groups).into_iter().map(|said| said + "\n").collect();
+    [more, left_out, two, Some(nothing_drawn(groups)), above, Some(oversent)].into_iter().flatten().collect()
 }
 
 fn columns(groups: &[Group<'_>], wide: bool) -> Vec<Column> {
@@ -184,11 +186,12 @@ fn cut(name: &str) -> String {
 }
 
 /// Leaves out columns that say nothing or the same as another.
-fn said_once(columns: &mut Vec<Column>) {
+fn said_once(columns: &mut Vec<Column>, expected: impl Fn(&str) -> bool) {
     let cells = |metric: &str| columns.iter().find(|column| column.metric == metric).map(|column| &column.cells);
     let twice = cells(USED) == cells(OF_WHAT_IS_LEFT);
     if twice {
-        columns.retain(|column| column.metric != OF_WHAT_IS_LEFT);
+        let other = if expected(OF_WHAT_IS_LEFT) { USED } else { OF_WHAT_IS_LEFT };
+        columns.retain(|column| column.metric != other);
         columns.iter_mut().filter(|column| column.metric == USED).for_each(|column| column.dispensable = 0);
     }
     columns.retain(|column| column.metric.is_empty() || column.cells.iter().any(|cell| cell != NOTHING));

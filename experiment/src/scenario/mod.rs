@@ -47,7 +47,7 @@ pub use model::{
     Shaper, Shared, Size, SizeLaw, Start, Think, TraceSource, TrafficKind, TrafficSpec, Variation, Web,
 };
 pub use packet::HEADERS;
-pub use plan::Scenario;
+pub use plan::{Scenario, plain};
 pub use search::{SearchSpec, SearchTool};
 pub use traffic::TRAFFIC_KINDS;
 pub use visible::{is_hidden, visible};

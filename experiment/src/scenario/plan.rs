@@ -113,10 +113,14 @@ impl SweepPoint {
     }
 }
 
-/// Turns a file's name into a scenario's name: characters that are not allowed become `-`.
+/// Returns a text as a part of a name: characters that are not allowed become `-`.
+pub fn plain(text: &str) -> String {
+    text.chars().map(|c| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' }).collect()
+}
+
+/// Turns a file's name into a scenario's name.
 fn named(stem: &str) -> String {
-    let allowed = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
-    let name: String = stem.chars().map(allowed).collect();
+    let name = plain(stem);
     if name.starts_with(char::is_alphanumeric) { name } else { format!("scenario{name}") }
 }
 

@@ -64,24 +64,32 @@ pub fn warnings(plan: &[Experiment]) -> Vec<String> {
     });
     let once: BTreeSet<_> = captures.collect();
     let flaws = once.into_iter().filter_map(|file| Some((file, survey(file, TraceSource::Pcap).ok()?.flaws)));
-    let hidden: BTreeSet<String> = plan.iter().flat_map(hidden).collect();
-    flaws.flat_map(|(file, flaws)| flaws.warnings(file)).chain(hidden).collect()
+    let mut hidden_bursts: Vec<(String, String)> = Vec::new();
+    for (key, said) in plan.iter().flat_map(hidden) {
+        if !hidden_bursts.iter().any(|(_, known)| *known == said) {
+            hidden_bursts.push((key, said));
+        }
+    }
+    let hidden_bursts = hidden_bursts.into_iter().map(|(key, said)| format!("{key}: {said}"));
+    flaws.flat_map(|(file, flaws)| flaws.warnings(file)).chain(hidden_bursts).collect()
 }
 
 /// With fewer points to a period, curves show a period that is not there.
 const POINTS_OF_A_PERIOD: u64 = 4;
 
-/// The periods of bursts that are too short for the steps of the curves.
-fn hidden(experiment: &Experiment) -> Vec<String> {
+/// The periods of bursts that are too short for the steps of the curves: whose they are, and what is said. Several that say the same
+/// are warned of once, at the first.
+fn hidden(experiment: &Experiment) -> Vec<(String, String)> {
     let step = experiment.record.step;
     let said = |key: String, kind: &TrafficKind| {
         let period = period(kind)?;
         let longest = Span::from_picos(period.picos() / POINTS_OF_A_PERIOD);
         (step > longest).then(|| {
-            format!(
-                "{key}: bursts come every {period}, which curves with record.step = \"{step}\" cannot show; expected a \
+            let words = format!(
+                "bursts come every {period}, which curves with record.step = \"{step}\" cannot show; expected a \
                  step of {longest} at most, or longer bursts"
-            )
+            );
+            (key, words)
         })
     };
     let traffic = experiment.traffic.iter().enumerate();

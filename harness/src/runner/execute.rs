@@ -147,9 +147,10 @@ impl Runner<'_> {
         made: &mut Made,
     ) -> Result<Results, Error> {
         let files = Files::of(plan)?;
-        let conditions = self.host.check(plan)?;
         self.may_take_page(folder, experiment::results::MANIFEST)?;
         self.may_replace(folder, there(folder, &name, &scenario.to_toml(), self.host.name()))?;
+        // A host may measure this machine for minutes.
+        let conditions = self.host.check(plan)?;
         let mut finished = self.finish(plan, &files, Keep::Everything, folder, made)?;
         let conditions = conditions.into_iter().chain(experiment::results::remarks(&finished.runs)).collect();
         let manifest = Manifest {
