@@ -241,7 +241,7 @@ fn a_round_trip_that_the_handshake_did_not_measure_is_found() {
         return;
     }
     let _alone = alone();
-    let (rapid, path) = Loaded::over_40_ms("unmeasured");
+    let (rapid, path) = Loaded::over_40_ms("late_rtt");
     for host in ["a", "b"] {
         run(&format!("ip netns exec {} sysctl -qw net.ipv4.tcp_timestamps=0", path.host(host)));
     }
