@@ -4,7 +4,7 @@ use crate::contrast::visible;
 use crate::curves::short;
 use crate::html::further;
 use crate::network::Network;
-use experiment::results::{FlowResult, Group, Run};
+use experiment::results::{FlowResult, Group, Run, remark};
 use serde::Serialize;
 
 /// Flows with a colour of their own.
@@ -32,9 +32,8 @@ pub fn palette() -> Vec<String> {
 pub fn names(run: &Run, network: &Network, most: usize) -> Vec<String> {
     let mixed = run.flows.iter().any(|flow| flow.controller != run.flows[0].controller);
     let named = |flow: &FlowResult| {
-        // A host says in brackets what became of a controller.
-        let remark = flow.kind.find(" (").map_or("", |at| &flow.kind[at..]);
-        let said = format!("{}{remark}", flow.controller);
+        let remarked = remark(flow).map(|remark| format!("{} ({remark})", flow.controller));
+        let said = remarked.unwrap_or_else(|| flow.controller.clone());
         match network.ends(&flow.route) {
             Some(ends) => format!("{said} {ends}"),
             None => said,

@@ -167,10 +167,11 @@ fn compared(all: &[Named], room: usize) -> Option<String> {
 /// cubic 60.00 %; in slow, ...`
 fn shares(all: &[Named]) -> Option<String> {
     let of = |(name, results): &Named| {
-        let mixes = shared(&groups(&results.runs));
+        let groups = groups(&results.runs);
+        let mixes = shared(&groups);
         match mixes.as_slice() {
             [] => None,
-            [(mix, got)] => Some((1, format!("in {name}{}, {got}", when(&groups(&results.runs), mix)))),
+            [(mix, got)] => Some((1, format!("in {name}{}, {got}", when(&groups, mix)))),
             several => {
                 let each = several.iter().map(|(mix, got)| format!("of {mix} {got}"));
                 Some((several.len(), format!("in {name}, {}", each.collect::<Vec<_>>().join(", "))))

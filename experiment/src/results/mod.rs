@@ -44,7 +44,7 @@ pub use json::to_json;
 pub use oversenders::oversenders;
 pub use phases::{Got, Phase, time as phase_time};
 pub use read::{Described, ReadError, read};
-pub use remarks::remarks;
+pub use remarks::{remark, remarks};
 pub use rows::{Table, tables};
 pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
 pub use series::Series;

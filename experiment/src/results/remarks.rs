@@ -1,14 +1,19 @@
 //! What hosts remark of flows beside the names of their controllers, in brackets: `rapid (fell back to cubic: ...)`.
 
-use super::Run;
+use super::{FlowResult, Run};
 use std::collections::BTreeMap;
+
+/// What the host remarks of a flow, without the brackets.
+pub fn remark(flow: &FlowResult) -> Option<&str> {
+    flow.kind.strip_suffix(')')?.split_once(" (").map(|(_, remark)| remark)
+}
 
 /// One sentence for each remark, with how many of the flows of that controller it holds for.
 pub fn remarks(runs: &[Run]) -> Vec<String> {
     let (mut all, mut remarked) = (BTreeMap::<&str, usize>::new(), BTreeMap::<(&str, &str), usize>::new());
     for flow in runs.iter().flat_map(|run| &run.flows) {
         *all.entry(&flow.controller).or_default() += 1;
-        if let Some((_, remark)) = flow.kind.strip_suffix(')').and_then(|kind| kind.split_once(" (")) {
+        if let Some(remark) = remark(flow) {
             *remarked.entry((&flow.controller, remark)).or_default() += 1;
         }
     }
@@ -19,7 +24,6 @@ pub fn remarks(runs: &[Run]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::results::FlowResult;
 
     fn run(kinds: &[&str]) -> Run {
         let flow = |kind: &&str| FlowResult {

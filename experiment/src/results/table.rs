@@ -60,8 +60,7 @@ const BOTH_VALUES: &str = "2 runs: no interval, but both values, from the lesser
 /// More lines are left to the files.
 const MOST_LINES: usize = 200;
 
-/// The heading of the column that is there where several controllers meet. It is left out last: then the phases show the
-/// shares.
+/// The heading of the column that is there where several controllers meet. Where it is left out, the phases show the shares.
 const SHARES: &str = "share of each %";
 
 /// Longer names of controllers are cut where the table is not wide and they differ all the same.

@@ -1,6 +1,7 @@
 //! CLOCK_MONOTONIC: the clock of all records.
 
 use nix::libc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Nanoseconds of CLOCK_MONOTONIC.
 pub fn monotonic_ns() -> u64 {
@@ -19,6 +20,23 @@ pub fn sleep_until(ns: u64) {
     {}
 }
 
+/// Longest sleep before a thread looks whether it is over.
+const LONGEST_SLEEP_NS: u64 = 50_000_000;
+
+/// Sleeps until an instant of CLOCK_MONOTONIC, or until soon after it is `over`. Returns whether it is not.
+pub fn sleep_unless(over: &AtomicBool, ns: u64) -> bool {
+    loop {
+        if over.load(Ordering::Acquire) {
+            return false;
+        }
+        let now = monotonic_ns();
+        if now >= ns {
+            return true;
+        }
+        sleep_until(ns.min(now + LONGEST_SLEEP_NS));
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -29,5 +47,12 @@ mod tests {
         sleep_until(due);
         assert!(monotonic_ns() >= due);
         sleep_until(0);
+    }
+
+    #[test]
+    fn a_sleep_of_what_is_over_does_not_last() {
+        let due = monotonic_ns() + 1_000_000;
+        assert!(sleep_unless(&AtomicBool::new(false), due) && monotonic_ns() >= due);
+        assert!(!sleep_unless(&AtomicBool::new(true), u64::MAX));
     }
 }

@@ -5,7 +5,7 @@ use crate::lab::error::LabError;
 use crate::lab::namespace::spawn;
 use crate::lab::owner::FIRST_TRAFFIC_PORT;
 use crate::lab::path::{HEADER, Path, RECEIVER};
-use harness::realtime::clock::{monotonic_ns, sleep_until};
+use harness::realtime::clock::sleep_unless;
 use harness::realtime::priority::Urgency;
 use packetscale_models::units::{Bytes, Time};
 use std::io;
@@ -68,22 +68,11 @@ impl Drop for Cross {
     }
 }
 
-/// Longest sleep before the thread looks whether it is to stop.
-const LONGEST_SLEEP_NS: u64 = 100_000_000;
-
 fn send(socket: &UdpSocket, packets: Packets, mtu: u64, zero_ns: u64, stop: &AtomicBool) -> io::Result<()> {
     let payload = vec![0u8; mtu as usize];
     for (at, size) in packets {
-        let due = zero_ns + at.nanos();
-        loop {
-            if stop.load(Ordering::Relaxed) {
-                return Ok(());
-            }
-            let now = monotonic_ns();
-            if now >= due {
-                break;
-            }
-            sleep_until(due.min(now + LONGEST_SLEEP_NS));
+        if !sleep_unless(stop, zero_ns + at.nanos()) {
+            return Ok(());
         }
         let length = size.get().min(mtu + HEADER).saturating_sub(HEADER + HEADERS) as usize;
         match socket.send(&payload[..length]) {

@@ -7,7 +7,7 @@
 
 use crate::lab::path::RECEIVER;
 use crate::lab::sockets::{BLOCK, Connection, drain, port_for, stream_with};
-use harness::realtime::clock::{monotonic_ns, sleep_until};
+use harness::realtime::clock::{monotonic_ns, sleep_unless, sleep_until};
 use nix::errno::Errno;
 use nix::libc;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -26,9 +26,6 @@ sockopt_impl!(
     /// The most that a socket holds and has not sent yet.
     NotSentAtMost, SetOnly, libc::IPPROTO_TCP, libc::TCP_NOTSENT_LOWAT, u32
 );
-
-/// Longest sleep before a thread looks whether the run is over.
-const LONGEST_SLEEP_NS: u64 = 50_000_000;
 
 /// When an application hands over its packets, in order of time from the start of the run.
 pub type Offers = Box<dyn Iterator<Item = Time> + Send>;
@@ -108,7 +105,7 @@ impl Sender {
         let mut offers = offers.map(|at| self.zero_ns.saturating_add(at.nanos())).peekable();
         loop {
             let due_ns = offers.peek().copied().unwrap_or(u64::MAX).min(self.stop_ns);
-            if !self.sleep_until(due_ns) || monotonic_ns() >= self.stop_ns {
+            if !sleep_unless(&self.over, due_ns) || monotonic_ns() >= self.stop_ns {
                 return Ok(());
             }
             let now_ns = monotonic_ns();
@@ -117,20 +114,6 @@ impl Sender {
                 packets += 1;
             }
             self.send(socket, packets * self.payload)?;
-        }
-    }
-
-    /// Sleeps. Returns false if the run was over before.
-    fn sleep_until(&self, due_ns: u64) -> bool {
-        loop {
-            if self.over.load(Ordering::Acquire) {
-                return false;
-            }
-            let now = monotonic_ns();
-            if now >= due_ns {
-                return true;
-            }
-            sleep_until(due_ns.min(now + LONGEST_SLEEP_NS));
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::lab::error::LabError;
 use crate::lab::namespace::{Namespace, spawn};
-use harness::realtime::clock::{monotonic_ns, sleep_until};
+use harness::realtime::clock::sleep_unless;
 use harness::realtime::priority::Urgency;
 use std::io::{self, BufRead, BufReader, Write};
 use std::process::{Command, Stdio};
@@ -51,9 +51,6 @@ impl Steps {
     }
 }
 
-/// Longest sleep before the thread looks whether it is to stop.
-const LONGEST_SLEEP_NS: u64 = 50_000_000;
-
 fn take(steps: &[Step], then: Option<&Afterwards>, stop: &AtomicBool) -> io::Result<()> {
     let mut command = Command::new("tc");
     command.args(["-batch", "-"]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -63,10 +60,7 @@ fn take(steps: &[Step], then: Option<&Afterwards>, stop: &AtomicBool) -> io::Res
     let mut output = BufReader::new(tc.stdout.take().ok_or_else(no_pipe)?);
     let mut said = String::new();
     for (due_ns, lines) in steps {
-        while monotonic_ns() < *due_ns && !stop.load(Ordering::Acquire) {
-            sleep_until((*due_ns).min(monotonic_ns() + LONGEST_SLEEP_NS));
-        }
-        if stop.load(Ordering::Acquire) {
+        if !sleep_unless(stop, *due_ns) {
             break;
         }
         let told = then.map_or(String::new(), |then| format!("{}\n", then.told_by));
