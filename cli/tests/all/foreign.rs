@@ -1,8 +1,9 @@
 //! Files that are not of packetscale, under the names of its own.
 
 use crate::command::SCENARIO;
-use crate::support::{PROGRAM, Place, Said};
-use std::process::Command;
+use crate::support::{Place, Said};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 const RUN: &str = "run small.toml --no-page --out out";
 const REPLACE: &str = "expected an empty folder, or one of this plan; name another folder with --out, or replace \
@@ -10,8 +11,14 @@ const REPLACE: &str = "expected an empty folder, or one of this plan; name anoth
 
 /// The command, which is ended where it waits for ever.
 fn ended(place: &Place, line: &str) -> Said {
-    let mut command = Command::new("timeout");
-    Said::of(command.args(["60", PROGRAM]).args(line.split(' ')).current_dir(place.path()))
+    let mut command = place.command(line);
+    let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the command starts");
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while child.try_wait().expect("its state").is_none() && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let _ = child.kill();
+    child.wait_with_output().expect("what it said").into()
 }
 
 fn pipe(place: &Place, name: &str) {
