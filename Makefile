@@ -11,7 +11,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Programs of tests that linux/tests/in_a_machine.rs runs on a kernel of its own. A plain `cargo test` leaves them to it.
 IN_A_MACHINE := lab killed stamps tcp in_real_time probed carried
 
-.PHONY: help demo check test test-long bench fuzz lint setup-build setup-test clean
+.PHONY: help demo check test test-long bench fuzz lint book setup-build setup-test setup-book clean
 
 help:
 	@echo "make demo       build, run scenarios/bursty-10g.toml, write out/bursty-10g/report.html"
@@ -21,12 +21,16 @@ help:
 	@echo "make bench      cost of a packet, as ratios from one run, beside ns-2 when it is installed"
 	@echo "make fuzz       readers of foreign bytes, FUZZ_MINUTES=2 each, from a new seed or FUZZ_SEED=N; prints what to keep"
 	@echo "make lint       formatting and lints"
+	@echo "make book       the documents as a site with search: target/book/index.html"
 
 setup-build:
 	@./setup.sh build
 
 setup-test:
 	@./setup.sh test
+
+setup-book:
+	@./setup.sh book
 
 $(BIN): setup-build
 	$(CARGO) build --release --locked --package packetscale-cli
@@ -106,6 +110,9 @@ fuzz: setup-build
 			seed=$$(( (seed + 1) % 4294967296 )); \
 		done; \
 	done
+
+book: setup-book
+	python3 docs/book.py $(TARGET)
 
 clean:
 	$(CARGO) clean

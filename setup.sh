@@ -1,5 +1,6 @@
 #!/bin/sh
 # Installs what is missing on a Debian machine. `setup.sh build`: to build and run. `setup.sh test`: to test, too.
+# `setup.sh book`: to build the documents as a site.
 # Does nothing where everything is there; says what is missing where it may not install.
 set -eu
 
@@ -32,6 +33,9 @@ if [ "${1:-build}" = test ]; then
     need slurmctld slurm-wlm
     need python3 python3
     python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
+fi
+if [ "${1:-build}" = book ]; then
+    need python3 python3
 fi
 if [ -n "$missing" ]; then
     if [ "$(id -u)" = 0 ]; then root=""; elif command -v sudo >/dev/null 2>&1; then root="sudo"; else
@@ -83,4 +87,16 @@ if ! new_enough; then
             sh -s -- -y --quiet --profile minimal --component rustfmt --component clippy
         echo "setup: in other shells: . \"\$HOME/.cargo/env\""
     fi
+fi
+
+# mdBook, without its server.
+if [ "${1:-build}" = book ]; then
+    tools=${CARGO_TARGET_DIR:-$(dirname "$0")/target}/tools
+    version=0.5.4
+    [ "$("$tools/bin/mdbook" --version 2>/dev/null)" = "mdbook v$version" ] ||
+        PATH="$HOME/.cargo/bin:$PATH" CARGO_TARGET_DIR="$tools/build" cargo install --quiet --locked mdbook --version "$version" \
+            --no-default-features --features search --root "$tools" || {
+        echo "setup: mdbook $version cannot be installed" >&2
+        exit 3
+    }
 fi
