@@ -15,19 +15,18 @@ const HEAD: &str = "\
 ";
 /// What follows the result, before the words of a verdict.
 const LEGEND: &str = "\
-`packetscale reproduce --scoreboard > docs/scoreboard.md` makes this page of `papers/outcomes.ndjson`. `reproduce --all` and
-`reproduce PAPER/FIGURE --store papers/outcomes.ndjson` fill that file. [Decision
-0055](decisions/0055-one-rule-judges-every-cell.md) has the rule.
+`packetscale reproduce --scoreboard > docs/scoreboard.md` generates this page from `papers/outcomes.ndjson`. `reproduce --all` and
+`reproduce PAPER/FIGURE --store papers/outcomes.ndjson` fill that file. [Figures of papers](adding-a-figure.md#values-and-claims) has the
+rule.
 
 * **values**: printed numbers; some figures have statements only. **5, 15, 50 %**: how many of ours are that near; a
-  printed zero counts where ours prints as zero.
-* **constant**: how many values the best constants keep, one for each unit of the figure.
-* **again**: how many of *our* values a repetition with other seeds keeps, by the same rule, with ours in the place of the
+  printed zero counts if ours prints as zero.
+* **constant**: how many values the best constants match, one for each unit of the figure.
+* **again**: how many of *our* values a repetition with other seeds matches, by the same rule, with ours in place of the
   published ones (`reproduce --all --reseed 1000`, stored in `papers/repeated.ndjson`). A published table is one run: a
-  program that does what the testbed did, in a run of its own, would keep about so many. (A value without noise, as the best
-  constant, can keep more.) The repetition may be of another build.
-* **statements**: words of the paper and orders of rows, kept of all; goals of our own are left out. **after**: how many
-  of their bounds were chosen when our value was known.
+  perfect reproduction would match about as many.
+* **statements**: statements of the paper and orders of rows that hold, of all. **after**: how many of their bounds were chosen when
+  our value was known.
 ";
 
 /// How many misses of a figure are named, the widest first.
