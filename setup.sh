@@ -94,7 +94,7 @@ if [ "${1:-build}" = book ]; then
     tools=${CARGO_TARGET_DIR:-$(dirname "$0")/target}/tools
     version=0.5.4
     [ "$("$tools/bin/mdbook" --version 2>/dev/null)" = "mdbook v$version" ] ||
-        PATH="$HOME/.cargo/bin:$PATH" CARGO_TARGET_DIR="$tools/build" cargo install --quiet --locked mdbook --version "$version" \
+        PATH="$HOME/.cargo/bin:$PATH" env -u CARGO_TARGET_DIR cargo install --quiet --locked mdbook --version "$version" \
             --no-default-features --features search --root "$tools" || {
         echo "setup: mdbook $version cannot be installed" >&2
         exit 3
