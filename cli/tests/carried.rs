@@ -4,7 +4,7 @@
 //! 50 ms, losses within a hundredth of what is sent.
 //!
 //! The simulated path is a token bucket, as the kernel's is. Beside a plain link of the same rate BBR missed the bound: what a
-//! bucket passes at once makes it take the link for faster than it is (docs/live.md).
+//! bucket passes at once makes it take the link for faster than it is.
 
 #[path = "carried/beside.rs"]
 mod beside;

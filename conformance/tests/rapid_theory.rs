@@ -1,7 +1,7 @@
 //! Flows of Rapid beside their fluid ([`packetscale_models::theory::rapid`]): packets on one link, in the simulator.
 //!
 //! The bounds of the linear theory were fixed before any run: one flow settles within 4.2 round trips after start-up, and
-//! flows use `n (1-m) / (m + n (1-m))`. Two more are not met (docs/theory.md): no swing of four flows, and one of 2 to 3
+//! flows use `n (1-m) / (m + n (1-m))`. Two more are not met: no swing of four flows, and one of 2 to 3
 //! round trips of twelve. What they do instead is what the fluid with the law's thresholds does. Its bounds were fixed
 //! after a look at another simulator (models/tests/rapid/bottleneck), and before the first run here.
 

@@ -6,7 +6,7 @@
 //! differs by chance. Since then CUBIC's pair is judged beside the range of runs whose second flow starts later and later.
 //! Rapid is the second one: it is started behind iperf3, and measures the path's round trip before it sends. In the runs that
 //! this was first judged by it began first, and got less. BBR's pair has the same bound; for it the bound came after runs in
-//! which Rapid got 3.1 to 3.3 Mbit/s, above all of the range (docs/live.md). Loss, at the bucket, and waits are printed.
+//! which Rapid got 3.1 to 3.3 Mbit/s, above all of the range. Loss, at the bucket, and waits are printed.
 
 use super::path::{Path, RIGHT, run};
 use super::{RATE_BPS, SHAPE, able, bucket, experiment, experiment_from, measured};
