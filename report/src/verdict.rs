@@ -5,7 +5,7 @@ use crate::{completions, findings, together, ways};
 use experiment::results::figures::{SUMMARY, Unit};
 use experiment::results::numbers::shown;
 use experiment::results::{
-    ExpectationOutcome, Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups, oversenders, phase_time,
+    ExpectationOutcome, Group, Interval, Results, TrafficResult, groups, oversenders, phase_time, why_above_all,
 };
 
 /// A question to the results, with the words around its answer.
@@ -131,9 +131,7 @@ pub fn verdict(results: &Results) -> String {
     let mut sentences = sentences(results, &groups);
     sentences.extend(oversenders(&groups));
     sentences.extend(shares(&groups));
-    if groups.iter().any(Group::above_all) {
-        sentences.push(WHY_ABOVE_ALL.to_string());
-    }
+    sentences.extend(why_above_all(results, &groups));
     sentences.join(" ")
 }
 
@@ -312,7 +310,8 @@ mod tests {
         let words = verdict(&results);
         assert!(words.ends_with("Of what the flows got together: cubic 75.00 %, rapid 25.00 %."), "{words}");
         results.runs[0].summary.available_share = Some(1.01);
-        assert!(verdict(&results).ends_with(WHY_ABOVE_ALL));
+        let words = verdict(&results);
+        assert!(words.contains(" Above 100 % of what is left"), "{words}");
         let mut second = results.runs[0].clone();
         second.params.insert("path.loss".to_string(), "0.1".to_string());
         second.shares = vec![share("rapid", 0.5), share("cubic", 0.5)];

@@ -1,5 +1,6 @@
 //! The table for the terminal.
 
+use crate::results::above::why_above_all;
 use crate::results::columns::{GAP, aligned};
 use crate::results::completions::to_completions;
 use crate::results::numbers;
@@ -7,7 +8,7 @@ use crate::results::oversenders::oversenders;
 use crate::results::phases::to_phases;
 use crate::results::remarks;
 use crate::results::schema::{ExpectationOutcome, Results};
-use crate::results::statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups, nothing_drawn};
+use crate::results::statistics::{Group, Interval, NO_INTERVAL, groups, nothing_drawn};
 use crate::results::ways::to_ways;
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
@@ -116,7 +117,7 @@ impl Comparison {
         Comparison {
             lines: std::iter::once(line(&|column| column.head.clone())).chain(rows).collect(),
             numbers: columns.iter().map(|column| !column.metric.is_empty()).collect(),
-            notes: notes(groups, left_out, wide)
+            notes: notes(results, groups, left_out, wide)
                 + &remarks(&results.runs).into_iter().map(|said| said + "\n").collect::<String>()
                 + &to_phases(groups, !shares)
                 + &to_completions(groups)
@@ -140,12 +141,12 @@ pub fn to_expectations(results: &Results, colours: bool) -> String {
 }
 
 /// What is said below the table, a line each.
-fn notes(groups: &[Group<'_>], left_out: bool, wide: bool) -> String {
+fn notes(results: &Results, groups: &[Group<'_>], left_out: bool, wide: bool) -> String {
     let more = groups.len().saturating_sub(MOST_LINES);
     let more = (more > 0).then(|| format!("... and {more} more lines: the files have all\n"));
     let two = groups.iter().any(|group| group.runs.len() == 2 && !group.repeats());
     let two = two.then(|| format!("{}\n", if wide { NO_INTERVAL } else { BOTH_VALUES }));
-    let above = groups.iter().any(Group::above_all).then(|| format!("{WHY_ABOVE_ALL}\n"));
+    let above = why_above_all(results, groups).map(|said| said + "\n");
     let left_out = left_out.then(|| "More columns: --wide\n".to_string());
     let oversent = oversenders(groups).into_iter().map(|said| said + "\n").collect();
     [more, left_out, two, Some(nothing_drawn(groups)), above, Some(oversent)].into_iter().flatten().collect()
