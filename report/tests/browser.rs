@@ -284,3 +284,30 @@ fn what_is_drawn_and_what_is_saved_are_the_numbers_of_the_written_table() {
     assert_eq!(saved, expected);
     assert_eq!(noted("svg"), "0,true,false");
 }
+
+/// Reads a sweep by keys and by pointer.
+const SWEPT: &str = r#"
+    const frame = page.document.querySelector('[data-figure="sweep"] .frame');
+    const keys = ['ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowLeft'];
+    note('said', keys.map((key) => {
+        frame.dispatchEvent(new page.KeyboardEvent('keydown', { key }));
+        return page.document.getElementById('said').textContent.match(/path.buffer = ([^:]*)/)[1];
+    }).join('; ').replaceAll('\u00a0', ' '));
+    const box = frame.getBoundingClientRect(), seen = new Set();
+    for (let x = 60; x < box.width - 20; x += 7) {
+        frame.dispatchEvent(new page.PointerEvent('pointermove', { clientX: box.left + x, clientY: box.top + 60, bubbles: true }));
+        seen.add(page.document.querySelector('[data-figure="sweep"] .where').textContent.split(' = ')[1].replaceAll('\u00a0', ' '));
+    }
+    note('seen', [...seen].join('; '));
+"#;
+
+#[test]
+fn only_values_that_were_run_are_read_from_a_sweep() {
+    if !chromium() {
+        return;
+    }
+    let (dom, log) = open(&report::page(&example::sweep()), 1280, SWEPT);
+    let said = "5 packets; 10 packets; 20 packets; 40 packets; 40 packets; 20 packets";
+    assert_eq!(noted(&dom, &log, "said"), said);
+    assert_eq!(noted(&dom, &log, "seen"), "5 packets; 10 packets; 20 packets; 40 packets");
+}
