@@ -1,7 +1,7 @@
 //! The table for the terminal.
 
 use crate::results::above::why_above_all;
-use crate::results::columns::{GAP, aligned};
+use crate::results::columns::{GAP, aligned, beginning};
 use crate::results::completions::to_completions;
 use crate::results::numbers;
 use crate::results::oversenders::oversenders;
@@ -12,6 +12,7 @@ use crate::results::statistics::{Group, Interval, NO_INTERVAL, groups, nothing_d
 use crate::results::ways::to_ways;
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
+use unicode_width::UnicodeWidthStr;
 
 /// How a table is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -22,7 +23,7 @@ pub struct Print {
     pub wide: bool,
 }
 
-/// What a table that is not wide fits, in characters.
+/// What a table that is not wide fits, in columns of a terminal.
 pub const WIDTH: usize = 100;
 
 /// A figure of the table.
@@ -80,7 +81,7 @@ struct Column {
 
 impl Column {
     fn width(&self) -> usize {
-        self.cells.iter().chain([&self.head]).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        self.cells.iter().chain([&self.head]).map(|cell| cell.width()).max().unwrap_or(0)
     }
 }
 
@@ -119,7 +120,7 @@ impl Comparison {
             numbers: columns.iter().map(|column| !column.metric.is_empty()).collect(),
             notes: notes(results, groups, left_out, wide)
                 + &remarks(&results.runs).into_iter().map(|said| said + "\n").collect::<String>()
-                + &to_phases(groups, !shares)
+                + &to_phases(groups, !shares, if wide { usize::MAX } else { WIDTH })
                 + &to_completions(groups)
                 + &to_ways(groups),
         }
@@ -181,8 +182,7 @@ fn columns(groups: &[Group<'_>], wide: bool) -> Vec<Column> {
 
 /// The first letters of a long name.
 fn cut(name: &str) -> String {
-    let short: String = name.chars().take(LONGEST_NAME - 1).collect();
-    if name.chars().count() > LONGEST_NAME { format!("{}…", short.trim_end()) } else { name.to_string() }
+    beginning(name, LONGEST_NAME)
 }
 
 /// Leaves out columns that say nothing or the same as another.
