@@ -1,6 +1,6 @@
 //! What chance decides before a run begins: when flows start, and the packets of traffic.
 
-use crate::scenario::{Experiment, FlowSpec, Start, TraceSource, TrafficKind};
+use crate::scenario::{Experiment, FlowSpec, Scenario, Start, TraceSource, TrafficKind};
 use crate::traffic::chance::{Purpose, seed};
 use crate::traffic::{AnySource, CrossPacket, Superposition, TrafficError, open, replay, survey};
 use packetscale_models::units::{Span, Time};
@@ -56,8 +56,8 @@ pub fn cross_traffic<E: From<TrafficError>>(
 }
 
 /// Returns what a plan's author should know before it runs: flaws of the captures that it replays, and periods that its curves
-/// cannot show. A capture that cannot be read gives no warning: its run refuses it.
-pub fn warnings(plan: &[Experiment]) -> Vec<String> {
+/// cannot show, by the keys of the scenario's file. A capture that cannot be read gives no warning: its run refuses it.
+pub fn warnings(scenario: &Scenario, plan: &[Experiment]) -> Vec<String> {
     let captures = plan.iter().flat_map(|experiment| &experiment.traffic).filter_map(|spec| match &spec.kind {
         TrafficKind::Trace { file, source: TraceSource::Pcap, .. } => Some(file),
         _ => None,
@@ -70,7 +70,7 @@ pub fn warnings(plan: &[Experiment]) -> Vec<String> {
             hidden_bursts.push((key, said));
         }
     }
-    let hidden_bursts = hidden_bursts.into_iter().map(|(key, said)| format!("{key}: {said}"));
+    let hidden_bursts = hidden_bursts.into_iter().map(|(key, said)| format!("{}: {said}", scenario.written(&key)));
     flaws.flat_map(|(file, flaws)| flaws.warnings(file)).chain(hidden_bursts).collect()
 }
 
