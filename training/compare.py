@@ -1,6 +1,6 @@
 """Compares learners and features, and tests how a model performs under conditions that it was not trained on.
 
-    uv run compare.py          # about ten minutes on one core; prints tables, writes compared.md
+    uv run compare.py          # about ten minutes on one core; prints tables, writes compared.csv
 
 Learners are compared on streams of 64 packets, in five folds that do not split a run, with two sets of features. The first
 is the Fourier transform of send and receive gaps, as in the dissertation (section 6.1.1); here gaps are divided by the
@@ -88,7 +88,6 @@ def classifiers():
     rows, sets = both_features("fourier-single")
     above, fold = (rows.truth_bps < rows.rate_bps).to_numpy(), folds(rows)
     yield line("features", "learner", "decision error")
-    yield "|---" * 3 + "|"
     for kind, x in sets.items():
         for name, make in CLASSIFIERS.items():
             wrong = np.zeros(len(rows), bool)
@@ -128,7 +127,7 @@ def main():
             print(text, flush=True)
             tables.append(text)
         tables.append("")
-    (ROOT / "training/compared.md").write_text("\n".join(tables))
+    (ROOT / "training/compared.csv").write_text("\n".join(tables))
 
 
 if __name__ == "__main__":

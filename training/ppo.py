@@ -1,6 +1,6 @@
 """Trains a policy for Aurora's environment by proximal policy optimisation, and compares it with other controllers.
 
-    uv run --with ../target/python/wheels/packetscale-*.whl ppo.py            # trains, writes policy.npz and ppo.md
+    uv run --with ../target/python/wheels/packetscale-*.whl ppo.py            # trains, writes policy.npz and ppo.csv
     uv run --with ../target/python/wheels/packetscale-*.whl ppo.py --compare  # only compares policy.npz again
 
 Everything is simulated. The algorithm is PPO with clipping and generalised advantages (Schulman et al., arXiv:1707.06347 and
@@ -153,14 +153,14 @@ def improve(actor, critic, spread, flat, before, random) -> float:
 def compare(files: list[Path]) -> list[str]:
     """A table: each controller alone on the paths of each file."""
     ps.gym.controller("ppo", Policy.load(HERE / "policy.npz"))
-    lines = ["| paths | controller | utilisation | loss, % | queueing, mean, ms |", "|---|---|---|---|---|"]
+    lines = ["paths,controller,utilisation,loss_percent,queue_delay_mean_ms"]
     for file in files:
         scenario = ps.Scenario.load(file).set({"compare.controllers": ["ppo", "cubic", "bbr", "rapid"], "run.warmup": "10 s"})
         runs = ps.run(scenario).runs.to_pandas()
         columns = ["utilisation", "loss_ratio", "queue_delay_mean_s"]
         for name, row in runs.groupby("controller", sort=False)[columns].mean().iterrows():
-            figures = f"{row['utilisation']:.3f} | {100 * row['loss_ratio']:.2f} | {1000 * row['queue_delay_mean_s']:.1f}"
-            lines.append(f"| {file.stem} ({scenario.planned // 4}) | {name} | {figures} |")
+            figures = f"{row['utilisation']:.3f},{100 * row['loss_ratio']:.2f},{1000 * row['queue_delay_mean_s']:.1f}"
+            lines.append(f"{file.stem} ({scenario.planned // 4}),{name},{figures}")
     return lines
 
 
@@ -176,7 +176,7 @@ def main() -> None:
         print(f"{len(curve) * STEPS * ENVIRONMENTS} steps, {speed:.0f} a second; first {curve[0]:.3f}, last {curve[-1]:.3f}")
     table = "\n".join(compare(paths))
     print(table)
-    (HERE / "ppo-table.md").write_text(table + "\n")
+    (HERE / "ppo.csv").write_text(table + "\n")
 
 
 if __name__ == "__main__":

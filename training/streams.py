@@ -6,6 +6,8 @@ estimators say, and the whole numbers that the law's C (`rapid/features.h`) make
 are by run.
 """
 
+import csv
+import io
 from pathlib import Path
 
 import numpy as np
@@ -106,11 +108,13 @@ def score(estimate, truth):
 
 
 def line(*cells):
-    """Returns a row of a table."""
-    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+    """Returns a row of a table, as CSV."""
+    text = io.StringIO()
+    csv.writer(text, lineterminator="").writerow(cells)
+    return text.getvalue()
 
 
-HEAD = line("streams", "estimator", "read", "within 10 %", "within 15 %", "R2", "bias", "5-95 %") + "\n" + "|---" * 8 + "|"
+HEAD = line("streams", "estimator", "read", "within 10 %", "within 15 %", "R2", "bias", "5-95 %")
 
 
 def row(name, who, estimate, truth):

@@ -25,7 +25,7 @@ ODDS = 16
 
 MODEL = ROOT / "law/include/rapid/learnt_model.h"
 VECTORS = ROOT / "models/tests/estimation/learnt/vectors.csv"
-RESULTS = ROOT / "training/results.md"
+RESULTS = ROOT / "training/results.csv"
 
 
 def fit(settings, rows, target, weight=None):
@@ -75,7 +75,7 @@ def main():
     }
     report = [HEAD]
     report += results(rows, found, forests)
-    report += ["", line("single-rate streams", "decision error", "within 10 % of the truth", "further off"), "|---" * 4 + "|"]
+    report += ["", line("single-rate streams", "decision error", "within 10 % of the truth", "further off")]
     wrong = (held.predict(single[fold == 0][FEATURES].to_numpy()) > 0.5) != too_fast[fold == 0]
     report += [decisions("held-out runs, all lengths", single[fold == 0], wrong)]
     for name in ["single-64", "single-48", "single-32"]:
@@ -133,15 +133,16 @@ def confidence(rows, found, error):
         model = fit(SPREAD, train, error[fold != k] - error.mean(), np.where(train.inside, 1.0, OUTSIDE))
         sure[fold == k] = model.predict(rows[fold == k][FEATURES].to_numpy()) + error.mean()
     yield line("most confident streams", "spread at most", "within 10 %", "within 10 %, truth in range")
-    yield "|---" * 4 + "|"
     off = np.abs(found / rows.y - 1)
     for part in [0.2, 0.5, 0.8, 1.0]:
         limit = np.quantile(sure, part)
         kept = sure <= limit
         within = [100 * np.mean(off[kept] < 0.1), 100 * np.mean(off[kept & rows.inside] < 0.1)]
         yield line(f"{100 * part:.0f} %", f"{limit:.3f}", *(f"{x:.1f} %" for x in within))
-    covered = [f"{k}: {100 * np.mean(off <= k * sure):.1f} %" for k in (1, 2, 2.5, 3)]
-    yield "\nShare of truths within this many spreads of the estimate: " + ", ".join(covered) + "."
+    yield ""
+    yield line("spreads", "share of truths within")
+    for k in (1, 2, 2.5, 3):
+        yield line(k, f"{100 * np.mean(off <= k * sure):.1f} %")
 
 
 def vectors(forests, value, spread, verdict):

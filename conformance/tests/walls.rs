@@ -276,5 +276,6 @@ fn every_page_is_listed() {
     assert_none(&missing("docs/README.md", "docs/"));
     assert_none(&missing("docs/algorithms/README.md", "docs/algorithms/"));
     assert_none(&missing("docs/decisions/README.md", "docs/decisions/"));
+    assert_none(&missing("docs/designs/README.md", "docs/designs/"));
     assert!(!missing("CHANGELOG.md", "docs/").is_empty(), "the wall looks at nothing");
 }

@@ -6,8 +6,8 @@
 //!   ([`Spin`]);
 //! * *timer:* sleeps until it. Costs no processor time, and every packet is late.
 //!
-//! The third, packets of a dummy that fill a gap at the link's rate, is not for an ordinary user: see
-//! `docs/decisions/0090-no-dummy-packets-without-root.md`.
+//! The third, dummy packets that fill a gap at the link's rate, needs root: without a queue discipline of its own it takes the
+//! whole first hop.
 
 use harness::realtime::clock::{monotonic_ns, sleep_until};
 use harness::realtime::priority::take_short_turns;

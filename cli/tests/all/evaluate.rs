@@ -24,7 +24,7 @@ fn a_question_is_answered_for_the_controller_and_for_the_yardsticks() {
     assert!(place.at("out/evaluate/veno/evaluation.json").is_file());
 }
 
-/// Decision 0033: nobody can say which way is better. What is sent is shown all the same.
+/// Neither direction is better, so the figure is shown and not judged.
 #[test]
 fn what_is_sent_where_all_is_lost_is_not_judged() {
     let place = Place::empty();

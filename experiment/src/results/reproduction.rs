@@ -150,7 +150,7 @@ pub struct Value {
     pub half_width: Option<f64>,
     /// Our value divided by the published one.
     pub ratio: Option<f64>,
-    /// How far ours may be from the published value, in its unit (decision 0055).
+    /// How far ours may be from the published value, in its unit.
     pub tolerance: f64,
     /// Half of the last printed place of the published value.
     pub half_place: f64,

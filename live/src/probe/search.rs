@@ -9,8 +9,8 @@
 //!    what the short ones passed shows a token bucket, or traffic that changes: then there is no answer.
 //!    There is none, either, if the streams above show other traffic that changes much while they last: they fill the link,
 //!    so parts of them arrive faster and slower as it does.
-//! 4. *Halve.* Such streams at the mean itself, beside those above it, say where slowing begins ([`Slowing`],
-//!    decision 0122). If that is in the lower quarter of the interval, the interval ends at the mean, and the value is its middle:
+//! 4. *Halve.* Such streams at the mean itself, beside those above it, say where slowing begins
+//!    ([`Slowing`]). If that is in the lower quarter of the interval, the interval ends at the mean, and the value is its middle:
 //!    the packets that a path passes at once make short streams see too much. If it is below the interval, so little
 //!    of the link is free that those below were slowed, and passed: all is proved anew 10 % lower, or there is no answer.
 //!

@@ -1,4 +1,4 @@
-//! The rule by which every published value and order is judged (decision 0055). It is the same for all figures and was
+//! The rule by which every published value and order is judged. It is the same for all figures and was
 //! fixed before the runs.
 //!
 //! A value is as published if ours is within 15 % of it, or prints as it does:

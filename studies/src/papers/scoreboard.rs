@@ -17,7 +17,7 @@ const HEAD: &str = "\
 const LEGEND: &str = "\
 `packetscale reproduce --scoreboard > docs/scoreboard.md` makes this page of `papers/outcomes.ndjson`. `reproduce --all` and
 `reproduce PAPER/FIGURE --store papers/outcomes.ndjson` fill that file. [Decision
-0055](decisions/0055-one-rule-judges-every-cell.md) has the rule.
+18](decisions/0018-judge-published-values-by-one-rule.md) has the rule.
 
 * **values**: printed numbers; some figures have statements only. **5, 15, 50 %**: how many of ours are that near; a
   printed zero counts where ours prints as zero.

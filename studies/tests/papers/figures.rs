@@ -204,7 +204,7 @@ fn a_value_has_the_interval_of_its_replications_or_of_its_answer() {
     assert_eq!(value(&of_runs("newreno", 5, MBPS)).ratio, Some(0.75));
 }
 
-/// As everywhere (decision 0048).
+/// As everywhere: two values say nothing about their spread.
 #[test]
 fn two_replications_have_no_interval() {
     let wanted =
