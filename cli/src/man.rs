@@ -7,7 +7,7 @@ use clap::CommandFactory;
 use clap_mangen::Man;
 use harness::runner::Host;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Writes a page for the command and one for each of its subcommands: `packetscale-run.1`. Files of these names are overwritten
 /// only to `replace` them.
@@ -15,8 +15,13 @@ pub fn pages(hosts: &[&dyn Host], folder: &Path, replace: bool) -> Result<(), Fa
     let mut command = args::command(hosts).disable_help_subcommand(true);
     command.build();
     let pages: Vec<Man> = each(&command).into_iter().map(Man::new).collect();
-    let there = pages.iter().map(|page| folder.join(page.get_filename())).find(|file| file.exists());
-    if let Some(file) = there.filter(|_| !replace) {
+    let there = |file: &PathBuf| file.symlink_metadata().ok().map(|found| found.is_file());
+    let mut files = pages.iter().map(|page| folder.join(page.get_filename()));
+    // A link may lead to nowhere, and a pipe is written without an end.
+    if let Some(file) = files.clone().find(|file| there(file) == Some(false)) {
+        return Err(Failure::Input(format!("{}: found no regular file; expected none, or a page", file.display())));
+    }
+    if let Some(file) = files.find(|file| there(file).is_some()).filter(|_| !replace) {
         return Err(taken(&file));
     }
     let written = || pages.iter().try_for_each(|page| page.generate_to(folder).map(drop));

@@ -15,9 +15,10 @@ pub fn report(arguments: &Arguments) -> Result<(), Failure> {
         [folder] => folder.join(PAGE),
         _ => Path::new("out").join(PAGE),
     });
-    // A folder's own page is only made again.
+    // A folder's own page is only made again; a pipe or a link of that name is none.
     let is_own = matches!(&arguments.folders[..], [folder] if file == folder.join(PAGE));
-    if !is_own && !arguments.output.replace && file.symlink_metadata().is_ok() {
+    let there = file.symlink_metadata().ok();
+    if !arguments.output.replace && there.is_some_and(|there| !is_own || !there.is_file()) {
         return Err(taken(&file));
     }
     let folder =

@@ -47,7 +47,8 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let recordings = Recordings::wanted(arguments, host, &folder, &plan)?;
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let progress = Terminal::new(arguments.making.json);
-    experiment::traffic::warnings(&plan).iter().for_each(|flaw| progress.say(&format!("warning: {flaw}")));
+    let warnings = experiment::traffic::warnings(&scenario, &plan);
+    warnings.iter().for_each(|flaw| progress.say(&format!("warning: {flaw}")));
     let runner = arguments.making.runner(host, &progress);
     let mut made = arguments.cache.as_ref().map_or_else(Made::new, |cache| Made::in_folder(cache));
     let refused = |error| match error {

@@ -9,7 +9,7 @@ use live::serve::{Counters, Limits, serve as begin};
 use live::wire::Grant;
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 
 const LIMITS: Limits = Limits::DEFAULT;
@@ -25,6 +25,10 @@ pub fn serve(arguments: &Serve) -> Result<(), Failure> {
     let limits = Limits { grant, all_bps: arguments.total_rate.bps(), clients, per_address, ..LIMITS };
     let metrics = arguments.metrics.clone();
     if let Some(file) = &metrics {
+        if arguments.listening.key.as_deref().is_some_and(|key| is_same(key, file)) {
+            let found = format!("--metrics: found {}, the key file; expected another file", file.display());
+            return Err(Failure::Input(found));
+        }
         if !arguments.replace && is_foreign(file) {
             return Err(taken(file));
         }
@@ -47,6 +51,12 @@ fn is_foreign(file: &Path) -> bool {
     let counters = Counters::default().prometheus();
     let first = counters.lines().next().unwrap_or_default();
     file.is_file() && fs::read(file).is_ok_and(|found| !found.is_empty() && !found.starts_with(first.as_bytes()))
+}
+
+/// Whether two names are of one file.
+fn is_same(one: &Path, other: &Path) -> bool {
+    let number = |file: &Path| fs::metadata(file).map(|found| (found.dev(), found.ino()));
+    number(one).is_ok_and(|found| number(other).is_ok_and(|there| there == found))
 }
 
 /// A reader sees the whole of one second or of the other. What is no file (a device, a link) is not replaced.

@@ -90,6 +90,20 @@ fn counters_replace_another_file_only_if_asked() {
 }
 
 #[test]
+fn counters_never_replace_the_keys() {
+    let place = Place::empty();
+    with_key(&place);
+    let keys = place.read("keys");
+    std::fs::hard_link(place.at("keys"), place.at("same")).expect("a link");
+    for name in ["keys", "./keys", "same"] {
+        let serve = format!("live serve --listen 127.0.0.1:0 --key keys --metrics {name} --replace");
+        let message = format!("--metrics: found {name}, the key file; expected another file\n");
+        assert_eq!(place.refused(&serve), message);
+        assert_eq!(place.read("keys"), keys);
+    }
+}
+
+#[test]
 fn a_server_that_grants_too_slow_a_rate_is_not_probed() {
     let place = Place::empty();
     let (server, address, _) = Server::start(&place, "serve --rate '500 kbit/s'");

@@ -144,13 +144,13 @@ def differences(old, new):
 
 def explained(named, experiment, difference):
     """The name of the entry that covers this difference, or None."""
-    table, column, _, old, new = difference
+    table, column, place, old, new = difference
 
     def fits(value, patterns):
         return any(fnmatch.fnmatchcase(str(value), pattern) for pattern in patterns)
 
     for entry in named:
-        asked = [(experiment, "experiment"), (table, "table"), (column, "column"), (old, "old"), (new, "new")]
+        asked = [(experiment, "experiment"), (table, "table"), (column, "column"), (place, "place"), (old, "old"), (new, "new")]
         if all(fits(value, entry.get(key, ["*"])) for value, key in asked):
             return entry["name"]
     return None

@@ -243,6 +243,20 @@ fn what_the_lab_does_not_do_is_refused_by_its_key() {
     }
 }
 
+/// At 8 Mbit/s the bucket of 160 us is smaller than two packets, which take 3 ms: ten times that is the least step.
+#[test]
+fn a_rate_that_steps_faster_than_packets_leave_is_refused() {
+    let path = |lasts: &str| {
+        let steps = format!("rate_steps = [[\"{lasts}\", \"1 Gbit/s\"]]\nrate_repeat = \"1 s\"");
+        format!("[path]\nrate = \"8 Mbit/s\"\ndelay = \"1 ms\"\n{steps}\n{CUBIC}").replace("1514 B", "1500 B")
+    };
+    let message = lab::accept(&plan(&path("100 us"))).expect_err("it is refused").to_string();
+    let expected = "path.rate_steps: found a step of \"100 us\" at \"8 Mbit/s\"; expected \"30 ms\" or longer at this \
+                    rate: each change lets 3 kB through at once";
+    assert!(message.starts_with(expected), "{message}");
+    assert!(lab::accept(&plan(&path("30 ms"))).is_ok());
+}
+
 #[test]
 fn a_controller_that_the_kernel_lacks_is_refused_with_those_that_it_has() {
     let Some(_machine) = machine() else { return };

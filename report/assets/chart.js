@@ -148,8 +148,8 @@ const Chart = (() => {
     }
 
     // Hair line and values at `x`; nothing when it is null.
-    point(x) {
-      const { spec } = this, [x0, x1] = this.view.range;
+    point(pointed) {
+      const { spec } = this, [x0, x1] = this.view.range, x = atStop(spec.x, pointed), swept = spec.x.values?.length > 0;
       if (spec.scatter) return;
       for (const panel of this.panels.filter((panel) => panel.sx)) {
         const inside = x !== null && x >= x0 && x <= x1;
@@ -157,12 +157,12 @@ const Chart = (() => {
         for (const end of ["x1", "x2"]) panel.hair.setAttribute(end, inside ? panel.sx.apply(x).toFixed(1) : 0);
         // A legend that panels share reads the one that is pointed at.
         if (spec.legend && inside && this.view.pointed !== panel) continue;
-        const value = () => spec.x.names?.[Math.round(x)] ?? Format.value(x, spec.x.log || spec.x.unit === "s" ? spec.x.unit : "");
+        const value = () => spec.x.names?.[Math.round(x)] ?? (swept ? Format.short(x, spec.x.unit, 6) : Format.value(x, spec.x.log || spec.x.unit === "s" ? spec.x.unit : ""));
         const which = spec.legend ? [spec.y.title, panel.spec.title].filter(Boolean).join(", ") + ": " : "";
         panel.where.textContent = inside ? `${which}${spec.x.name} = ${value()}` : "";
         for (const { series, out } of panel.keys) {
-          const at = inside ? nearest(series.xs, x) : -1;
-          out.textContent = inside ? Format.value(series.ys[at] ?? NaN, series.unit ?? spec.y.unit) : series.at_rest ?? "";
+          const at = inside ? nearest(series.xs, x) : -1, run = !swept || Math.abs(series.xs[at] - x) < (spec.x.names ? 0.5 : Number.EPSILON);
+          out.textContent = inside ? Format.value(run ? series.ys[at] ?? NaN : NaN, series.unit ?? spec.y.unit) : series.at_rest ?? "";
         }
       }
     }

@@ -42,9 +42,9 @@ const Format = (() => {
   }
 
   // The same as short as it can be said.
-  function short(v, unit) {
+  function short(v, unit, significant = 3) {
     const p = prefix(unit, Math.abs(v));
-    return withUnit(String(Number((v / p.factor).toPrecision(3))).replace("-", "−"), p.unit);
+    return withUnit(String(Number((v / p.factor).toPrecision(significant))).replace("-", "−"), p.unit);
   }
 
   return { prefix, value, short, digits };

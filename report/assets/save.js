@@ -43,15 +43,30 @@ const Save = (() => {
   const inked = (paint) => paint && paint !== "transparent" && !/[,/] ?0\)$/.test(paint);
 
   // Text at its place; upright where it is written from top to bottom.
-  function words(element, { x, y, width, height }) {
+  function words(element, { x, y, width, height }, text = element.textContent) {
     const look = getComputedStyle(element);
     const [cx, cy] = [x + width / 2, y + height / 2];
     const place = look.writingMode === "horizontal-tb" ? `x="${x.toFixed(1)}" y="${(cy + 4).toFixed(1)}"`
       : `transform="translate(${(cx + 4).toFixed(1)} ${(y + height).toFixed(1)}) rotate(-90)"`;
-    return `<text ${place} fill="${plain(look.color)}" font-size="${look.fontSize}" font-weight="${look.fontWeight}">${escaped(element.textContent)}</text>`;
+    return `<text ${place} fill="${plain(look.color)}" font-size="${look.fontSize}" font-weight="${look.fontWeight}">${escaped(text)}</text>`;
   }
 
-  // The figure as one drawing: its heading, its legends, its panels, and the cells of its tables, where they stand.
+  // The lines of a paragraph, as they are wrapped on the screen.
+  function wrapped(paragraph, at) {
+    const texts = document.createTreeWalker(paragraph, NodeFilter.SHOW_TEXT), range = document.createRange(), lines = [];
+    for (let node = texts.nextNode(); node; node = texts.nextNode()) {
+      for (const { 0: word, index } of node.data.matchAll(/\s*\S+/g)) {
+        range.setStart(node, index + word.length - word.trimStart().length);
+        range.setEnd(node, index + word.length);
+        const box = at(range), line = lines[lines.length - 1];
+        if (line && Math.abs(line.box.y - box.y) < box.height / 2) line.text += word;
+        else lines.push({ box, text: word.trimStart() });
+      }
+    }
+    return lines;
+  }
+
+  // The figure as one drawing: its heading, its caption, its legends, its panels, and the cells of its tables, where they stand.
   function svg(host) {
     const frame = host.getBoundingClientRect();
     const at = (element) => {
@@ -60,10 +75,14 @@ const Save = (() => {
     };
     const parts = [];
     let right = frame.width + MARGIN;
-    for (const element of host.querySelectorAll("h3, h4, .name, .where, .key > span, .key output, td, th, td > b, th span, svg")) {
+    for (const element of host.querySelectorAll("h3, figcaption p, h4, .name, .where, .key > span, .key output, td, th, td > b, th span, svg")) {
       const box = at(element);
       if (!(box.width > 0)) continue;
       right = Math.max(right, box.x + box.width);
+      if (element.matches("p")) {
+        parts.push(...wrapped(element, at).map((line) => words(element, line.box, line.text)));
+        continue;
+      }
       const cell = element.matches("td, th, b");
       if (element.matches("svg")) {
         parts.push(copied(element, box));

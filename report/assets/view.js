@@ -59,15 +59,29 @@ function listen(figure, panel) {
   frame.addEventListener("blur", () => view.point(null));
 }
 
+// Of a swept key only values that were run are read: that which is nearest on the axis.
+function atStop({ values, log }, x) {
+  if (!values?.length || x === null) return x;
+  const place = (v) => (log ? Math.log(v) : v);
+  return values.reduce((best, v) => (Math.abs(place(v) - place(x)) < Math.abs(place(best) - place(x)) ? v : best));
+}
+
+// The next value that was run, in a direction; from nowhere, the first from that end.
+function nextStop({ x }, view, forth) {
+  const stops = x.values.filter((v) => v >= view.range[0] && v <= view.range[1]).sort((p, q) => (forth ? p - q : q - p));
+  const here = atStop(x, view.cursor);
+  return stops.find((v) => here === null || (forth ? v > here : v < here)) ?? stops[stops.length - 1] ?? here;
+}
+
 function byKey(figure, panel, e) {
   const { view } = figure, [a, b] = view.range;
   const { log } = figure.spec.x, at = view.cursor ?? (log ? Math.sqrt(a * b) : (a + b) / 2);
   const step = (by) => (log ? at * (b / a) ** by : at + (b - a) * by);
   const near = (k) => (log ? [at * (a / at) ** k, at * (b / at) ** k] : [at + (a - at) * k, at + (b - at) * k]);
-  const fine = e.shiftKey ? 0.1 : 0.01;
+  const swept = figure.spec.x.values?.length > 0, fine = e.shiftKey ? 0.1 : 0.01;
   const actions = {
-    ArrowRight: () => view.point(Math.min(b, step(fine)), panel),
-    ArrowLeft: () => view.point(Math.max(a, step(-fine)), panel),
+    ArrowRight: () => view.point(swept ? nextStop(figure.spec, view, true) : Math.min(b, step(fine)), panel),
+    ArrowLeft: () => view.point(swept ? nextStop(figure.spec, view, false) : Math.max(a, step(-fine)), panel),
     "+": () => view.zoom(...near(0.5)), "=": () => view.zoom(...near(0.5)),
     "-": () => view.zoom(...near(2)),
     Escape: () => view.reset(), Home: () => view.reset(),

@@ -14,12 +14,23 @@ pub fn difference(here: &Group, there: &Group, metric: &str) -> Option<Interval>
     Interval::of_pairs(&pairs.collect::<Vec<_>>())
 }
 
+/// Packets lost of those sent.
+pub const LOSS: &str = "loss_ratio";
+
+/// Whether a controller lost more than it delivered: then its throughput does not rank it.
+pub fn loses_most(group: &Group) -> bool {
+    group.interval(LOSS).is_some_and(|loss| loss.mean > 0.5)
+}
+
+/// Whether the replications do not tell two groups apart.
+pub fn is_open(difference: Option<Interval>) -> bool {
+    matches!(difference, Some(Interval { mean, half_width: Some(half) }) if mean.abs() <= half)
+}
+
 /// Returns what the paired difference between the first two groups says against their order.
 pub fn doubt(difference: Option<Interval>, runs: usize) -> &'static str {
     match difference {
-        Some(Interval { mean, half_width: Some(half) }) if mean.abs() <= half => {
-            ", though the replications do not tell the first two apart (95 %, paired by seed)"
-        }
+        _ if is_open(difference) => ", though the replications do not tell the first two apart (95 %, paired by seed)",
         Some(Interval { half_width: None, .. }) if runs < 2 => ", in a single replication",
         Some(Interval { half_width: None, .. }) => ", in two replications, which do not tell how sure that is",
         _ => "",

@@ -141,12 +141,24 @@ pub fn answer(all: &[Named]) -> String {
         1..=MOST_KEYS => names.iter().map(said).collect::<Vec<_>>().join(" "),
         many => format!("{many} keys of the scenarios differ."),
     };
+    let first = match hosts_differ(all) {
+        true => {
+            let hosts = all.iter().map(|(name, results)| format!("{} in {name}", results.host.name));
+            format!("{first} The hosts differ: {}.", listed(hosts.collect()))
+        }
+        false => first,
+    };
     let expected = || all.iter().flat_map(|(_, results)| &results.expectations);
     let missed = expected().filter(|one| !one.met).count();
     let met = (expected().count() > 0).then(|| lead(missed, expected().count()));
     let said = [first].into_iter().chain(met).collect::<Vec<_>>().join(" ");
     let room = MOST_LETTERS.saturating_sub(said.chars().count());
     [said].into_iter().chain(compared(all, room)).chain(shares(all)).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether the results were made by different hosts.
+fn hosts_differ(all: &[Named]) -> bool {
+    all.iter().any(|(_, results)| results.host.name != all[0].1.host.name)
 }
 
 /// One figure of every result: `Utilisation: in fast, rapid 93.00 %, cubic 90.00 %; in slow, ...` Where there is no room for as
@@ -214,7 +226,7 @@ fn with_swept_values(mut all: BTreeMap<String, String>) -> BTreeMap<String, Stri
 /// Returns a table of the scenarios' keys that do not have the same value everywhere; a sentence where all have.
 pub fn differences(all: &[Named]) -> String {
     let (names, flat) = differing(all);
-    if names.is_empty() {
+    if names.is_empty() && !hosts_differ(all) {
         return "<p>All were made from the same scenario.</p>\n".to_string();
     }
     let mut out = String::from(
@@ -222,6 +234,11 @@ pub fn differences(all: &[Named]) -> String {
     );
     all.iter().for_each(|(name, _)| _ = write!(out, "<th scope=\"col\">{}</th>", escape(name)));
     out.push_str("</tr></thead><tbody>");
+    if hosts_differ(all) {
+        out.push_str("<tr><th scope=\"row\">host</th>");
+        all.iter().for_each(|(_, results)| _ = write!(out, "<td>{}</td>", escape(&results.host.name)));
+        out.push_str("</tr>");
+    }
     for key in names {
         _ = write!(out, "<tr><th scope=\"row\"><code>{}</code></th>", escape(&key));
         flat.iter().for_each(|one| {
@@ -328,6 +345,13 @@ mod tests {
         assert_eq!(answer(&all), said);
         all[1] = ("again".to_string(), all[0].1.clone());
         assert!(answer(&all).starts_with("All were made from the same scenario. Share"));
+        assert_eq!(differences(&all), "<p>All were made from the same scenario.</p>\n");
+        all[1].1.host.name = "linux-6.12".to_string();
+        let hosts =
+            "All were made from the same scenario. The hosts differ: simulator in fast, linux-6.12 in again. Share";
+        assert!(answer(&all).starts_with(hosts), "{}", answer(&all));
+        let row = "<tr><th scope=\"row\">host</th><td>simulator</td><td>linux-6.12</td></tr>";
+        assert!(differences(&all).contains(row), "{}", differences(&all));
         all[0].1.expectations = example::demo().expectations;
         assert!(answer(&all).contains(" Not as expected: 1 of 2 expectations is missed. "), "{}", answer(&all));
     }

@@ -1,7 +1,7 @@
 //! Throughput, loss and queueing delay in one sentence. Who got most says little where what it cost others is left out.
 
 use crate::findings;
-use crate::groups::{difference, doubt};
+use crate::groups::{LOSS, difference, doubt, loses_most};
 use experiment::results::Group;
 use experiment::results::figures::Unit;
 use experiment::results::numbers::shown;
@@ -9,45 +9,60 @@ use experiment::results::numbers::shown;
 const SHARE: &str = "available_share";
 const RATE: &str = "throughput_bps";
 
-/// What is named beside the throughput where controllers differ in it: the figure, the words around it, and which difference is
-/// too small to name.
-const COSTS: [(&str, &str, &str, Unit, f64); 2] = [
-    ("loss_ratio", "lost", "", Unit::Share, 0.001),
-    ("queue_delay_p99_s", "queued", " (99th percentile)", Unit::Time, 1e-4),
-];
+/// A figure, the words around it, its unit, and which difference is too small to name.
+type Cost = (&'static str, &'static str, &'static str, Unit, f64);
+
+/// What is named beside the throughput where controllers differ in it.
+const COSTS: [Cost; 2] =
+    [(LOSS, "lost", "", Unit::Share, 0.001), ("queue_delay_p99_s", "queued", " (99th percentile)", Unit::Time, 1e-4)];
 
 /// Controllers differ in a figure if the least is this part below the greatest.
 const DIFFERS: f64 = 0.1;
 
-/// Returns what each controller got and what it cost, most throughput first; `None` where there is one controller, or where they
-/// differ in neither loss nor delay.
+/// Returns what each controller got and what it cost, most throughput first, and last those that lost more than they delivered;
+/// `None` where nobody did and there is one controller, or where they differ in neither loss nor delay.
 pub fn sentence(groups: &[Group]) -> Option<String> {
-    let costs: Vec<_> = COSTS.iter().filter(|(metric, .., least)| differs(groups, metric, *least)).collect();
-    if groups.len() < 2 || costs.is_empty() {
+    let collapse = groups.iter().any(loses_most);
+    let named = |(metric, .., least): &&Cost| differs(groups, metric, *least) || collapse && *metric == LOSS;
+    let costs: Vec<&Cost> = COSTS.iter().filter(named).collect();
+    if costs.is_empty() || groups.len() < 2 && !collapse {
         return None;
     }
     let known = groups.iter().all(|group| group.interval(SHARE).is_some());
     let (metric, unit) = if known { (SHARE, Unit::Share) } else { (RATE, Unit::Rate) };
     let mut ranked: Vec<&Group> = groups.iter().filter(|group| group.interval(metric).is_some()).collect();
     let mean = |group: &Group| group.interval(metric).map_or(0.0, |interval| interval.mean);
-    ranked.sort_by(|a, b| mean(b).total_cmp(&mean(a)));
+    ranked.sort_by(|a, b| loses_most(a).cmp(&loses_most(b)).then(mean(b).total_cmp(&mean(a))));
     let [best, rest @ ..] = &ranked[..] else { return None };
-    let of = |group: &Group, metric: &str, unit| group.interval(metric).map_or("-".to_string(), |i| shown(i, unit));
-    let got = if known { "used" } else { "sent" };
-    let what = if known { " of the available capacity" } else { "" };
-    let first: Vec<String> = std::iter::once(format!("{got} {}{what}", of(best, metric, unit)))
-        .chain(costs.iter().map(|(metric, verb, after, unit, _)| format!("{verb} {}{after}", of(best, metric, *unit))))
-        .collect();
+    let (got, what) = if known { ("used", " of the available capacity") } else { ("sent", "") };
+    let of = |group: &Group| {
+        let mut figures: Vec<Cost> = vec![(metric, got, what, unit, 0.0)];
+        figures.extend(costs.iter().copied());
+        figures.sort_by_key(|(metric, ..)| !(*metric == LOSS && loses_most(group)));
+        figures
+    };
+    let figure = |group: &Group, metric, unit| group.interval(metric).map_or("-".to_string(), |i| shown(i, unit));
+    let phrase = |group: &Group, (metric, verb, after, unit, _): &Cost| {
+        let after = if group.controller == best.controller { *after } else { "" };
+        format!("{verb} {}{after}", figure(group, *metric, *unit))
+    };
+    let first: Vec<String> = of(best).iter().map(|cost| phrase(best, cost)).collect();
     let (last, before) = first.split_last()?;
     let other = |group: &&Group| {
-        let costs = costs.iter().map(|(metric, _, _, unit, _)| of(group, metric, *unit));
-        let all: Vec<String> = std::iter::once(of(group, metric, unit)).chain(costs).collect();
-        format!("{}: {}", group.controller, all.join(", "))
+        let words = |cost: &Cost| match loses_most(group) == loses_most(best) {
+            true => figure(group, cost.0, cost.3),
+            false => phrase(group, cost),
+        };
+        format!("{}: {}", group.controller, of(group).iter().map(words).collect::<Vec<_>>().join(", "))
     };
     let others: Vec<String> = rest.iter().map(other).collect();
-    let caveat = rest.first().map_or("", |second| doubt(difference(best, second, metric), second.runs.len()));
+    let caveat = rest.first().map_or("", |second| {
+        let apart = if loses_most(second) == loses_most(best) { metric } else { LOSS };
+        doubt(difference(best, second, apart), second.runs.len())
+    });
     let lead = format!("{} {} and {last}", best.controller, before.join(", "));
-    Some(format!("{lead}; {}{caveat}.", findings::listed_by(others, "; ")))
+    let others = if others.is_empty() { String::new() } else { format!("; {}", findings::listed_by(others, "; ")) };
+    Some(format!("{lead}{others}{caveat}."))
 }
 
 fn differs(groups: &[Group], metric: &str, least: f64) -> bool {
@@ -83,8 +98,11 @@ mod tests {
     fn collapse_is_not_crowned_for_its_throughput() {
         let results = results(&[("rapid", Some(0.993), 0.02, 2e-3), ("copa", Some(1.0), 0.9986, 2e-3)]);
         let words = sentence(&groups(&results.runs)).expect("a sentence");
-        let expected = "copa used 100.0 % of the available capacity and lost 99.86 %; rapid: 99.30 %, 2.000 %, in a single replication.";
+        let expected = "rapid used 99.30 % of the available capacity and lost 2.000 %; copa: lost 99.86 %, used 100.0 %, in a single replication.";
         assert_eq!(words, expected);
+        let alone = &groups(&results.runs)[1..];
+        let expected = "copa lost 99.86 % and used 100.0 % of the available capacity.";
+        assert_eq!(sentence(alone).as_deref(), Some(expected));
     }
 
     #[test]

@@ -1,11 +1,11 @@
 //! The results in words. Every word is computed. The text says so where the replications do not establish a difference.
 
-use crate::groups::{difference, doubt, points};
+use crate::groups::{LOSS, difference, doubt, is_open, loses_most, points};
 use crate::{completions, findings, together, ways};
 use experiment::results::figures::{SUMMARY, Unit};
-use experiment::results::numbers::shown;
+use experiment::results::numbers::{quantity, shown};
 use experiment::results::{
-    ExpectationOutcome, Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups, oversenders, phase_time,
+    ExpectationOutcome, Group, Interval, Results, TrafficResult, groups, oversenders, phase_time, why_above_all,
 };
 
 /// A question to the results, with the words around its answer.
@@ -131,9 +131,7 @@ pub fn verdict(results: &Results) -> String {
     let mut sentences = sentences(results, &groups);
     sentences.extend(oversenders(&groups));
     sentences.extend(shares(&groups));
-    if groups.iter().any(Group::above_all) {
-        sentences.push(WHY_ABOVE_ALL.to_string());
-    }
+    sentences.extend(why_above_all(results, &groups));
     sentences.join(" ")
 }
 
@@ -222,6 +220,7 @@ where
     found.sort_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
     if question.more {
         found.reverse();
+        found.sort_by_key(|(group, _)| loses_most(group));
     }
     found
 }
@@ -243,30 +242,78 @@ fn at_one_point(question: &Question, groups: &[Group]) -> Option<String> {
 /// Returns how often each controller was best over the sweep points, and the range of the values that it reached there.
 fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Option<String> {
     let points = points(results);
+    let count = points.len();
     let mut wins: Vec<(&str, Vec<(f64, String)>)> = Vec::new();
+    let (mut open, mut few) = (0, "");
     for point in &points {
         let ranked = ranked(question, groups.iter().filter(|g| g.params == *point));
-        let Some((_, figure)) = ranked.first() else { continue };
-        for (group, _) in ranked.iter().filter(|(_, i)| i.mean == figure.mean) {
+        let Some((best, figure)) = ranked.first() else { continue };
+        let ahead = |group: &Group, interval: &Interval| {
+            interval.mean == figure.mean && (!question.more || loses_most(group) == loses_most(best))
+        };
+        for (group, _) in ranked.iter().filter(|(group, interval)| ahead(group, interval)) {
             let won = (figure.mean, group.point());
             match wins.iter_mut().find(|(name, _)| *name == group.controller) {
                 Some((_, all)) => all.push(won),
                 None => wins.push((group.controller, vec![won])),
             }
         }
+        if let Some((second, _)) = ranked.get(1).filter(|(group, interval)| !ahead(group, interval)) {
+            let apart = if question.more && loses_most(second) != loses_most(best) { LOSS } else { question.metric };
+            let difference = difference(best, second, apart);
+            match is_open(difference) {
+                true => open += 1,
+                false => few = doubt(difference, second.runs.len()),
+            }
+        }
     }
     wins.sort_by_key(|(_, won)| std::cmp::Reverse(won.len()));
     let range = |won: &[(f64, String)]| findings::range(won.iter().cloned(), question.unit);
+    let lost = if question.more { lost_most(groups, count) } else { String::new() };
     if let ([(name, won)], true) = (&wins[..], groups.iter().all(|group| group.controller == groups[0].controller)) {
-        return Some(format!("{}: {name}, {} over {} sweep points.", question.topic, range(won), points.len()));
+        let topic = after(&lost, question.topic);
+        return Some(format!("{topic}: {name}, {} over {count} sweep points.", range(won)));
     }
-    let count = points.len();
     let part =
         |(name, won): &(&str, Vec<_>)| format!("{name} at {} of {count} sweep points ({})", won.len(), range(won));
     let parts: Vec<String> = wins.iter().map(part).collect();
     let ties = wins.iter().map(|(_, won)| won.len()).sum::<usize>() > count;
     let tied = if ties { "; where several are best, each counts" } else { "" };
-    (!parts.is_empty()).then(|| format!("{} {}{tied}.", question.superlative, parts.join(", ")))
+    let caveat = match open {
+        0 => few.to_string(),
+        _ => {
+            format!(
+                ", though the replications do not tell the first two apart at {open} of them (95 %, paired by seed)"
+            )
+        }
+    };
+    let superlative = after(&lost, question.superlative);
+    (!parts.is_empty()).then(|| format!("{superlative} {}{tied}{caveat}.", parts.join(", ")))
+}
+
+/// The same words as the second part of a sentence, where there is a first.
+fn after(first: &str, words: &str) -> String {
+    let (letter, rest) = words.split_at(words.chars().next().map_or(0, char::len_utf8));
+    if first.is_empty() { words.to_string() } else { format!("{first}; {}{rest}", letter.to_lowercase()) }
+}
+
+/// Which controllers lost more than they delivered, and at how many sweep points: the beginning of a sentence.
+fn lost_most(groups: &[Group], count: usize) -> String {
+    let mut most: Vec<(&str, usize, f64)> = Vec::new();
+    for group in groups.iter().filter(|group| loses_most(group)) {
+        let loss = group.mean(LOSS).unwrap_or_default();
+        match most.iter_mut().find(|(name, ..)| *name == group.controller) {
+            Some(known) => (known.1, known.2) = (known.1 + 1, known.2.max(loss)),
+            None => most.push((group.controller, 1, loss)),
+        }
+    }
+    let part = |(name, at, loss): &(&str, usize, f64)| {
+        format!(
+            "{name} lost more than it delivered at {at} of {count} sweep points (up to {})",
+            quantity(*loss, Unit::Share)
+        )
+    };
+    most.iter().map(part).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -312,7 +359,8 @@ mod tests {
         let words = verdict(&results);
         assert!(words.ends_with("Of what the flows got together: cubic 75.00 %, rapid 25.00 %."), "{words}");
         results.runs[0].summary.available_share = Some(1.01);
-        assert!(verdict(&results).ends_with(WHY_ABOVE_ALL));
+        let words = verdict(&results);
+        assert!(words.contains(" Above 100 % of what is left"), "{words}");
         let mut second = results.runs[0].clone();
         second.params.insert("path.loss".to_string(), "0.1".to_string());
         second.shares = vec![share("rapid", 0.5), share("cubic", 0.5)];
@@ -370,6 +418,42 @@ mod tests {
         let words = verdict(&results);
         assert!(words.starts_with("Share of the available capacity: rapid, "), "{words}");
         assert!(words.contains(" over 4 sweep points.") && !words.contains("largest") && !words.contains(" at 4 of"));
+    }
+
+    /// Differences of 0.1, 0.1 and -0.1 have a mean of 0.033 and an interval of 0.29 (Student's t for two degrees: 4.303).
+    #[test]
+    fn a_sweep_says_at_how_many_points_the_order_is_open() {
+        let mut results = example::sweep();
+        let set = |results: &mut Results, open: &str| {
+            for run in &mut results.runs {
+                let here = run.params["path.buffer"] == open && run.replication == 2;
+                let cubic = if here { 0.6 } else { 0.4 };
+                run.summary.available_share = Some(if run.controller == "rapid" { 0.5 } else { cubic });
+                (run.summary.loss_ratio, run.summary.queue_delay_p99_s) = (None, None);
+            }
+        };
+        set(&mut results, "none");
+        assert!(!verdict(&results).contains("apart"), "{}", verdict(&results));
+        set(&mut results, "10 packets");
+        let said = "rapid at 4 of 4 sweep points (50.00 %), though the replications do not tell the first two apart at 1 of \
+                    them (95 %, paired by seed).";
+        assert!(verdict(&results).contains(said), "{}", verdict(&results));
+        results.runs.retain(|run| run.replication == 0);
+        assert!(verdict(&results).contains("(50.00 %), in a single replication."), "{}", verdict(&results));
+    }
+
+    #[test]
+    fn a_sweep_names_collapse_first_and_does_not_crown_it() {
+        let mut results = example::sweep();
+        for run in &mut results.runs {
+            let small = run.params["path.buffer"] == "5 packets" && run.controller == "cubic";
+            run.summary.available_share = Some(if run.controller == "rapid" { 0.5 } else { 0.9 });
+            run.summary.loss_ratio = Some(if small { 0.75 } else { 0.0 });
+        }
+        let words = verdict(&results);
+        let first = "cubic lost more than it delivered at 1 of 4 sweep points (up to 75.00 %); the largest share of the \
+                     available capacity was used by cubic at 3 of 4 sweep points (90.00 %), rapid at 1 of 4";
+        assert!(words.starts_with(first), "{words}");
     }
 
     #[test]

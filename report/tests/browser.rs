@@ -284,3 +284,65 @@ fn what_is_drawn_and_what_is_saved_are_the_numbers_of_the_written_table() {
     assert_eq!(saved, expected);
     assert_eq!(noted("svg"), "0,true,false");
 }
+
+/// Reads a sweep by keys and by pointer.
+const SWEPT: &str = r#"
+    const frame = page.document.querySelector('[data-figure="sweep"] .frame');
+    const keys = ['ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowRight', 'ArrowLeft'];
+    note('said', keys.map((key) => {
+        frame.dispatchEvent(new page.KeyboardEvent('keydown', { key }));
+        return page.document.getElementById('said').textContent.match(/path.buffer = ([^:]*)/)[1];
+    }).join('; ').replaceAll('\u00a0', ' '));
+    const box = frame.getBoundingClientRect(), seen = new Set();
+    for (let x = 60; x < box.width - 20; x += 7) {
+        frame.dispatchEvent(new page.PointerEvent('pointermove', { clientX: box.left + x, clientY: box.top + 60, bubbles: true }));
+        seen.add(page.document.querySelector('[data-figure="sweep"] .where').textContent.split(' = ')[1].replaceAll('\u00a0', ' '));
+    }
+    note('seen', [...seen].join('; '));
+"#;
+
+#[test]
+fn only_values_that_were_run_are_read_from_a_sweep() {
+    if !chromium() {
+        return;
+    }
+    let (dom, log) = open(&report::page(&example::sweep()), 1280, SWEPT);
+    let said = "5 packets; 10 packets; 20 packets; 40 packets; 40 packets; 20 packets";
+    assert_eq!(noted(&dom, &log, "said"), said);
+    assert_eq!(noted(&dom, &log, "seen"), "5 packets; 10 packets; 20 packets; 40 packets");
+}
+
+/// Saves a picture as PNG and reads it: its size, and whether there is ink where its heading, its caption and its
+/// legend are.
+const PNG: &str = r#"
+    const host = page.document.querySelector('[data-figure="throughput"]'), Save = page.eval('Save');
+    const png = await Save.png(host), image = new page.Image();
+    await new Promise((done) => { image.onload = done; image.src = page.URL.createObjectURL(png); });
+    note('png', [png.type, png.size > 1000].join());
+    note('size', [image.width, image.height].join());
+    const svg = new page.DOMParser().parseFromString(Save.svg(host), 'image/svg+xml').documentElement;
+    note('expected', [2 * svg.getAttribute('width'), 2 * svg.getAttribute('height')].join());
+    const canvas = page.document.createElement('canvas'), pen = canvas.getContext('2d');
+    [canvas.width, canvas.height] = [image.width, image.height];
+    pen.drawImage(image, 0, 0);
+    const inked = (element) => {
+        const box = element.getBoundingClientRect(), frame = host.getBoundingClientRect();
+        const place = [box.left - frame.left + 12, box.top - frame.top + 12, box.width, box.height].map((v) => Math.round(2 * v));
+        const { data } = pen.getImageData(...place);
+        return data.some((value, i) => i % 4 < 3 && Math.abs(value - data[i % 4]) > 100);
+    };
+    note('ink', ['h3', 'figcaption p', '.key > span', '.key output', '.frame'].map((name) => inked(host.querySelector(name))).join());
+"#;
+
+#[test]
+fn a_picture_saved_as_png_is_twice_its_size_on_the_screen_and_has_its_caption_and_legend() {
+    if !chromium() {
+        return;
+    }
+    let (dom, log) = open(&report::page(&example::demo()), 1280, PNG);
+    assert_eq!(noted(&dom, &log, "png"), "image/png,true");
+    assert_eq!(noted(&dom, &log, "size"), noted(&dom, &log, "expected"));
+    // A page of 1120 less its margins of 40, and 12 pixels to either side.
+    assert!(noted(&dom, &log, "size").starts_with(&format!("{},", 2 * (1120 - 40 + 2 * 12))));
+    assert_eq!(noted(&dom, &log, "ink"), "true,true,true,true,true");
+}

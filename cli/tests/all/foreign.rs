@@ -58,6 +58,33 @@ fn a_pipe_in_place_of_a_file_of_results_is_not_waited_for() {
 }
 
 #[test]
+fn a_pipe_in_place_of_a_page_is_replaced_only_if_asked() {
+    let place = Place::with(SCENARIO);
+    pipe(&place, "out/report.html");
+    let message = format!("out: found a file report.html that is not a regular file; {REPLACE}");
+    assert_eq!(place.refused("run small.toml --out out"), message);
+    assert!(!place.has("out/manifest.json"));
+    place.done("run small.toml --out out --replace");
+    assert!(place.read("out/report.html").contains("<html"));
+    pipe(&place, "out/report.html");
+    let message = "out/report.html: found a file; expected none, or --replace to overwrite it\n";
+    assert_eq!(place.refused("report out"), message);
+    place.done("report out --replace");
+}
+
+#[test]
+fn a_link_to_nowhere_in_place_of_a_page_of_the_manual_is_refused_before_any_is_written() {
+    let place = Place::empty();
+    std::fs::create_dir(place.at("man")).expect("a folder");
+    std::os::unix::fs::symlink("nowhere/at/all", place.at("man/packetscale-run.1")).expect("a link");
+    for option in ["", " --replace"] {
+        let message = "man/packetscale-run.1: found no regular file; expected none, or a page\n";
+        assert_eq!(place.refused(&format!("man --pages man{option}")), message);
+        assert_eq!(place.names("man"), ["packetscale-run.1"]);
+    }
+}
+
+#[test]
 fn pages_of_the_manual_are_replaced_only_if_asked() {
     let place = Place::empty();
     place.write("man/packetscale-run.1", "mine");

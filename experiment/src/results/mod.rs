@@ -3,6 +3,7 @@
 //! A host fills a [`Run`] per (controller, sweep point, replication). The command collects them into [`Results`]. The
 //! report draws these, and the writers store them as JSON, CSV, Parquet and NDJSON. Every field name carries its unit.
 
+mod above;
 #[cfg(feature = "arrow")]
 mod arrow;
 mod columns;
@@ -33,6 +34,7 @@ mod write;
 
 #[cfg(feature = "arrow")]
 pub use crate::results::arrow::{Batches, schema};
+pub use above::{CHANGES_LET_THROUGH, why_above_all};
 pub use columns::to_lines;
 pub use completions::{Completions, completions};
 pub use distribution::Histogram;
@@ -48,9 +50,7 @@ pub use remarks::{remark, remarks};
 pub use rows::{Table, tables};
 pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
 pub use series::Series;
-pub use statistics::{
-    Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, deviation, groups, mean, nothing_drawn, point_name, student_t975,
-};
+pub use statistics::{Group, Interval, NO_INTERVAL, deviation, groups, mean, nothing_drawn, point_name, student_t975};
 pub use swept::{SweptKey, rate_or_time, swept};
 pub use table::{Comparison, Print, WIDTH, colours_wanted, to_expectations, to_table};
 pub use ways::{Way, link_names};

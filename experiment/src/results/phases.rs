@@ -1,9 +1,11 @@
 //! What flows got phase by phase, over the replications: what compares flows compares those that are active at the same time.
 
-use crate::results::columns::to_lines;
+use crate::results::columns::{GAP, ends, to_lines};
 use crate::results::figures::PhaseResult;
 use crate::results::numbers;
 use crate::results::statistics::{Group, Interval};
+use std::collections::{BTreeMap, BTreeSet};
+use unicode_width::UnicodeWidthStr;
 
 /// A phase of all replications of a group.
 #[derive(Clone, Debug, PartialEq)]
@@ -106,36 +108,64 @@ pub fn time(phase: &Phase) -> String {
 }
 
 /// Columns of words; figures follow.
-const WORDS: usize = 3;
-const HEAD: [&str; 8] = ["who got what", "when", "flows of", "flows", "Mbit/s", "share %", "Jain", "queue p99 ms"];
+const WORDS: usize = 2;
+const HEAD: [&str; 7] = ["when", "flows of", "flows", "Mbit/s", "share %", "Jain", "queue p99 ms"];
+/// The column of the flows' names, which are cut where lines are too wide, to this width at least.
+const NAMES: usize = 1;
+const LEAST_NAME: usize = 12;
 
 /// More lines are left to the files.
 const MOST_LINES: usize = 60;
 
-/// Returns a table of the phases of all groups. Of groups with one phase only where `single` asks for it and several
-/// controllers meet. Names the groups where there are several.
-pub(crate) fn to_phases(groups: &[Group], single: bool) -> String {
+/// Returns a table of the phases of all groups, at most `width` columns wide where names that are cut still differ. Of groups
+/// with one phase only where `single` asks for it and several controllers meet. Where there are several groups, each has a
+/// heading.
+pub(crate) fn to_phases(groups: &[Group], single: bool, width: usize) -> String {
     let mut lines: Vec<Vec<String>> = vec![HEAD.map(str::to_string).to_vec()];
+    let mut headings: BTreeMap<usize, String> = BTreeMap::new();
     let same = groups.iter().all(|group| group.controller == groups[0].controller);
+    let mut left_out = 0;
     for group in groups {
         let phases = group.phases();
-        if phases.len() > 1 || single && phases.iter().any(|phase| phase.got.len() > 1) {
-            let first = lines.len();
-            lines.extend(phases.iter().flat_map(rows));
-            lines[first][0] = if same { group.point() } else { group.name() };
+        if phases.len() < 2 && !(single && phases.iter().any(|phase| phase.got.len() > 1)) {
+            continue;
+        }
+        for (number, phase) in phases.iter().enumerate() {
+            if left_out > 0 || lines.len() > 1 && lines.len() + phase.got.len() > 1 + MOST_LINES {
+                left_out += 1;
+                continue;
+            }
+            if number == 0 && groups.len() > 1 {
+                headings.insert(lines.len(), if same { group.point() } else { group.name() });
+            }
+            lines.extend(rows(phase));
         }
     }
     if lines.len() < 2 {
         return String::new();
     }
-    let more = lines.len().saturating_sub(1 + MOST_LINES);
-    lines.truncate(1 + MOST_LINES);
-    let more = if more > 0 { format!("... and {more} more lines: the files have all\n") } else { String::new() };
-    if groups.len() == 1 {
-        lines.iter_mut().for_each(|line| drop(line.remove(0)));
-        return format!("\n{}{more}", to_lines(&lines, WORDS - 1..HEAD.len() - 1));
+    cut_names(&mut lines, width);
+    let mut out = String::new();
+    for (number, line) in to_lines(&lines, WORDS..HEAD.len()).lines().enumerate() {
+        let heading = headings.get(&number).map(|name| ends(name, width));
+        heading.iter().map(String::as_str).chain([line]).for_each(|line| out += &format!("\n{line}"));
     }
-    format!("\n{}{more}", to_lines(&lines, WORDS..HEAD.len()))
+    let phases = if left_out == 1 { "phase" } else { "phases" };
+    let more =
+        if left_out > 0 { format!("... and {left_out} more {phases}: the files have all\n") } else { String::new() };
+    format!("{out}\n{more}")
+}
+
+/// Cuts the names of flows so that lines fit a width, if they still differ then.
+fn cut_names(lines: &mut [Vec<String>], width: usize) {
+    let widest = |column: usize| lines.iter().map(|line| line[column].width()).max().unwrap_or(0);
+    let all: usize = (0..HEAD.len()).map(|column| widest(column) + GAP).sum::<usize>() - GAP;
+    let most = widest(NAMES).saturating_sub(all.saturating_sub(width)).max(LEAST_NAME);
+    let distinct =
+        |of: &dyn Fn(&str) -> String| lines.iter().map(|line| of(&line[NAMES])).collect::<BTreeSet<_>>().len();
+    if distinct(&|name| ends(name, most)) == distinct(&str::to_string) {
+        lines.iter_mut().for_each(|line| line[NAMES] = ends(&line[NAMES], most));
+    }
 }
 
 /// The rows of a phase: its own figures are in the first.
@@ -143,7 +173,6 @@ fn rows(phase: &Phase) -> Vec<Vec<String>> {
     let row = |(number, got): (usize, &Got)| {
         let of_phase = |text: String| if number == 0 { text } else { String::new() };
         vec![
-            String::new(),
             of_phase(time(phase)),
             got.controller.to_string(),
             got.flows.to_string(),
@@ -195,14 +224,33 @@ mod tests {
         let fullest = groups(&runs)[0].fullest().expect("a phase");
         assert_eq!((fullest.from_s, fullest.to_s, fullest.got.len()), (10.0, 20.0, 2));
         assert_eq!(time(&fullest), "10 to 20 s");
-        let table = to_phases(&groups(&runs), false);
+        let table = to_phases(&groups(&runs), false, 100);
         assert_eq!(table.lines().count(), 6, "{table}");
         assert!(table.contains("10 to 20 s"), "{table}");
     }
 
+    /// 35 mixes of two phases with one and with two flows: three lines each, of which 60 are shown.
+    #[test]
+    fn a_table_of_several_groups_fits_its_width_and_says_how_many_phases_it_leaves_out() {
+        let name = |end: &str| format!("混雑制御 with a label of many more words than fit {end}");
+        let (a, b) = (name("A"), name("B"));
+        let mix = |number: usize| Run {
+            controller: format!("{a} beside {b}, {number}"),
+            ..run(20.0, &[&[(a.as_str(), 9.0)], &[(a.as_str(), 2.0), (b.as_str(), 7.0)]])
+        };
+        let runs: Vec<Run> = (0..35).map(mix).collect();
+        let table = to_phases(&groups(&runs), false, 100);
+        assert!(table.ends_with("\n... and 30 more phases: the files have all\n"), "{table}");
+        assert!(table.lines().all(|line| line.width() <= 100), "{table}");
+        assert!(table.contains("…") && table.contains("fit A  ") && table.contains("fit B  "), "{table}");
+        // Heading, 60 lines, a heading for each of 20 mixes, what is left out, and the empty line before.
+        assert_eq!(table.lines().count(), 1 + 60 + 20 + 1 + 1);
+        assert!(to_phases(&groups(&runs), false, usize::MAX).contains(&a));
+    }
+
     #[test]
     fn one_phase_has_no_table_and_a_short_one_is_left_out() {
-        assert_eq!(to_phases(&groups(&[run(9.0, &[&[("a", 9.0), ("b", 1.0)]])]), false), "");
+        assert_eq!(to_phases(&groups(&[run(9.0, &[&[("a", 9.0), ("b", 1.0)]])]), false, 100), "");
         let short = [run(10.1, &[&[("a", 9.0)], &[("a", 2.0), ("b", 7.0)]])];
         assert_eq!(groups(&short)[0].phases().len(), 1);
     }

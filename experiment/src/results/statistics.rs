@@ -107,11 +107,6 @@ pub fn nothing_drawn(groups: &[Group]) -> String {
 /// more or less is 0.1 % of a second at 12 Mbit/s.
 const ABOVE_ALL: f64 = 1.001;
 
-/// Why flows can get more than what the traffic left.
-pub const WHY_ABOVE_ALL: &str = "Above 100 % of what is left, for one of three reasons: the flows took the place of \
-    traffic that was dropped, which counts as traffic because it had arrived; what waited in the queue when the warm-up \
-    ended left after it; or a shaper's full bucket let a burst through above its rate.";
-
 /// Returns a sweep point in words, like `path.buffer = 1 bdp, path.delay = 5 ms`.
 pub fn point_name(params: &BTreeMap<String, String>) -> String {
     params.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")

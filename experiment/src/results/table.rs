@@ -1,16 +1,18 @@
 //! The table for the terminal.
 
-use crate::results::columns::{GAP, aligned};
+use crate::results::above::why_above_all;
+use crate::results::columns::{GAP, aligned, beginning};
 use crate::results::completions::to_completions;
 use crate::results::numbers;
 use crate::results::oversenders::oversenders;
 use crate::results::phases::to_phases;
 use crate::results::remarks;
 use crate::results::schema::{ExpectationOutcome, Results};
-use crate::results::statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups, nothing_drawn};
+use crate::results::statistics::{Group, Interval, NO_INTERVAL, groups, nothing_drawn};
 use crate::results::ways::to_ways;
 use std::collections::BTreeSet;
 use std::io::IsTerminal;
+use unicode_width::UnicodeWidthStr;
 
 /// How a table is printed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -21,7 +23,7 @@ pub struct Print {
     pub wide: bool,
 }
 
-/// What a table that is not wide fits, in characters.
+/// What a table that is not wide fits, in columns of a terminal.
 pub const WIDTH: usize = 100;
 
 /// A figure of the table.
@@ -79,7 +81,7 @@ struct Column {
 
 impl Column {
     fn width(&self) -> usize {
-        self.cells.iter().chain([&self.head]).map(|cell| cell.chars().count()).max().unwrap_or(0)
+        self.cells.iter().chain([&self.head]).map(|cell| cell.width()).max().unwrap_or(0)
     }
 }
 
@@ -116,9 +118,9 @@ impl Comparison {
         Comparison {
             lines: std::iter::once(line(&|column| column.head.clone())).chain(rows).collect(),
             numbers: columns.iter().map(|column| !column.metric.is_empty()).collect(),
-            notes: notes(groups, left_out, wide)
+            notes: notes(results, groups, left_out, wide)
                 + &remarks(&results.runs).into_iter().map(|said| said + "\n").collect::<String>()
-                + &to_phases(groups, !shares)
+                + &to_phases(groups, !shares, if wide { usize::MAX } else { WIDTH })
                 + &to_completions(groups)
                 + &to_ways(groups),
         }
@@ -140,12 +142,12 @@ pub fn to_expectations(results: &Results, colours: bool) -> String {
 }
 
 /// What is said below the table, a line each.
-fn notes(groups: &[Group<'_>], left_out: bool, wide: bool) -> String {
+fn notes(results: &Results, groups: &[Group<'_>], left_out: bool, wide: bool) -> String {
     let more = groups.len().saturating_sub(MOST_LINES);
     let more = (more > 0).then(|| format!("... and {more} more lines: the files have all\n"));
     let two = groups.iter().any(|group| group.runs.len() == 2 && !group.repeats());
     let two = two.then(|| format!("{}\n", if wide { NO_INTERVAL } else { BOTH_VALUES }));
-    let above = groups.iter().any(Group::above_all).then(|| format!("{WHY_ABOVE_ALL}\n"));
+    let above = why_above_all(results, groups).map(|said| said + "\n");
     let left_out = left_out.then(|| "More columns: --wide\n".to_string());
     let oversent = oversenders(groups).into_iter().map(|said| said + "\n").collect();
     [more, left_out, two, Some(nothing_drawn(groups)), above, Some(oversent)].into_iter().flatten().collect()
@@ -180,8 +182,7 @@ fn columns(groups: &[Group<'_>], wide: bool) -> Vec<Column> {
 
 /// The first letters of a long name.
 fn cut(name: &str) -> String {
-    let short: String = name.chars().take(LONGEST_NAME - 1).collect();
-    if name.chars().count() > LONGEST_NAME { format!("{}…", short.trim_end()) } else { name.to_string() }
+    beginning(name, LONGEST_NAME)
 }
 
 /// Leaves out columns that say nothing or the same as another.

@@ -27,6 +27,13 @@ impl Scenario {
     }
 }
 
+impl Scenario {
+    /// The key of the file, as `--set` takes it, of what an experiment has under this key: flows are numbered by their tables.
+    pub(crate) fn written(&self, key: &str) -> String {
+        candidates(self.document(), key).swap_remove(0)
+    }
+}
+
 /// The keys of the file that may have decided what an experiment has under this key; the nearest first.
 fn candidates(document: &Table, key: &str) -> Vec<String> {
     let parts: Vec<&str> = key.split('.').collect();

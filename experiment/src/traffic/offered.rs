@@ -1,6 +1,6 @@
 //! What chance decides before a run begins: when flows start, and the packets of traffic.
 
-use crate::scenario::{Experiment, FlowSpec, Start, TraceSource, TrafficKind};
+use crate::scenario::{Experiment, FlowSpec, RateSource, Scenario, Start, TraceSource, TrafficKind};
 use crate::traffic::chance::{Purpose, seed};
 use crate::traffic::{AnySource, CrossPacket, Superposition, TrafficError, open, replay, survey};
 use packetscale_models::units::{Span, Time};
@@ -56,8 +56,8 @@ pub fn cross_traffic<E: From<TrafficError>>(
 }
 
 /// Returns what a plan's author should know before it runs: flaws of the captures that it replays, and periods that its curves
-/// cannot show. A capture that cannot be read gives no warning: its run refuses it.
-pub fn warnings(plan: &[Experiment]) -> Vec<String> {
+/// cannot show, by the keys of the scenario's file. A capture that cannot be read gives no warning: its run refuses it.
+pub fn warnings(scenario: &Scenario, plan: &[Experiment]) -> Vec<String> {
     let captures = plan.iter().flat_map(|experiment| &experiment.traffic).filter_map(|spec| match &spec.kind {
         TrafficKind::Trace { file, source: TraceSource::Pcap, .. } => Some(file),
         _ => None,
@@ -70,33 +70,39 @@ pub fn warnings(plan: &[Experiment]) -> Vec<String> {
             hidden_bursts.push((key, said));
         }
     }
-    let hidden_bursts = hidden_bursts.into_iter().map(|(key, said)| format!("{key}: {said}"));
+    let hidden_bursts = hidden_bursts.into_iter().map(|(key, said)| format!("{}: {said}", scenario.written(&key)));
     flaws.flat_map(|(file, flaws)| flaws.warnings(file)).chain(hidden_bursts).collect()
 }
 
 /// With fewer points to a period, curves show a period that is not there.
 const POINTS_OF_A_PERIOD: u64 = 4;
 
-/// The periods of bursts that are too short for the steps of the curves: whose they are, and what is said. Several that say the same
-/// are warned of once, at the first.
+/// The periods of bursts and of rates that are too short for the steps of the curves: whose they are, and what is said. Several
+/// that say the same are warned of once, at the first.
 fn hidden(experiment: &Experiment) -> Vec<(String, String)> {
     let step = experiment.record.step;
-    let said = |key: String, kind: &TrafficKind| {
-        let period = period(kind)?;
+    let said = |key: String, period: Span, (what, longer): (&str, &str)| {
         let longest = Span::from_picos(period.picos() / POINTS_OF_A_PERIOD);
         (step > longest).then(|| {
             let words = format!(
-                "bursts come every {period}, which curves with record.step = \"{step}\" cannot show; expected a \
-                 step of {longest} at most, or longer bursts"
+                "{what} every {period}, which curves with record.step = \"{step}\" cannot show; expected a step of \
+                 {longest} at most, or {longer}"
             );
             (key, words)
         })
     };
+    const BURSTS: (&str, &str) = ("bursts come", "longer bursts");
     let traffic = experiment.traffic.iter().enumerate();
-    let traffic = traffic.filter_map(|(index, spec)| said(format!("traffic.{index}"), &spec.kind));
+    let traffic = traffic.filter_map(|(index, spec)| said(format!("traffic.{index}"), period(&spec.kind)?, BURSTS));
     let flows = experiment.flows.iter().enumerate();
-    let flows = flows.filter_map(|(index, flow)| said(format!("flow.{index}.application"), &flow.offered()?.kind));
-    if experiment.record.detail { traffic.chain(flows).collect() } else { Vec::new() }
+    let flows = flows
+        .filter_map(|(index, flow)| said(format!("flow.{index}.application"), period(&flow.offered()?.kind)?, BURSTS));
+    let rates = experiment.links.iter().enumerate().filter_map(|(index, link)| {
+        let RateSource::Steps { repeat, .. } = link.service.variation.as_ref()?.source else { return None };
+        let own = if index == 0 { "path".to_string() } else { format!("link.{index}") };
+        said(format!("{own}.rate_repeat"), repeat?, ("the rate begins again", "a longer period"))
+    });
+    if experiment.record.detail { traffic.chain(flows).chain(rates).collect() } else { Vec::new() }
 }
 
 /// The time from burst to burst, on average.

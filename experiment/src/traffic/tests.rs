@@ -318,7 +318,8 @@ fn bursts_too_short_for_the_curves_are_warned_of_once() {
              [[traffic]]\nkind = \"on-off\"\non = \"{on}\"\noff = \"150 ms\"\nrate = \"1 Mbit/s\"\n"
         );
         let scenario = crate::scenario::Scenario::parse(&text, std::path::Path::new("x.toml"), &[]);
-        crate::traffic::warnings(&scenario.unwrap_or_else(|error| panic!("{error}")).plan())
+        let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+        crate::traffic::warnings(&scenario, &scenario.plan())
     };
     let said = warnings("50 ms", "step = \"100 ms\"");
     let expected = "bursts come every 200 ms, which curves with record.step = \"100 ms\" cannot show; expected a step of 50 ms \
@@ -327,4 +328,34 @@ fn bursts_too_short_for_the_curves_are_warned_of_once() {
     assert!(warnings("250 ms", "step = \"100 ms\"").is_empty());
     assert!(warnings("50 ms", "step = \"50 ms\"").is_empty());
     assert!(warnings("50 ms", "step = \"100 ms\"\ndetail = false").is_empty());
+}
+
+/// Two tables of flows, the first with three: the application is of the second table, as `--set flow.1...` has it.
+#[test]
+fn a_warning_counts_tables_of_flows_as_set_does() {
+    let text = "[run]\nduration = \"1 s\"\n[path]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
+                [[flow]]\ncontroller = \"cubic\"\ncount = 3\n[[flow]]\ncontroller = \"cubic\"\n\
+                application = { kind = \"on-off\", on = \"50 ms\", off = \"150 ms\", rate = \"1 Mbit/s\" }\n";
+    let scenario = crate::scenario::Scenario::parse(text, std::path::Path::new("x.toml"), &[]);
+    let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+    let said = crate::traffic::warnings(&scenario, &scenario.plan());
+    assert!(said.len() == 1 && said[0].starts_with("flow.1.application: bursts come every"), "{said:?}");
+}
+
+#[test]
+fn a_rate_that_repeats_faster_than_curves_can_show_is_warned_of() {
+    let warnings = |repeat: &str| {
+        let text = format!(
+            "[run]\nduration = \"1 s\"\n[[link]]\nname = \"a\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
+             [[link]]\nname = \"b\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nrate_steps = [[\"50 ms\", \"1 Mbit/s\"]]\n\
+             rate_repeat = \"{repeat}\"\n[[flow]]\ncontroller = \"cubic\"\n[record]\nstep = \"25 ms\"\n"
+        );
+        let scenario = crate::scenario::Scenario::parse(&text, std::path::Path::new("x.toml"), &[]);
+        let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+        crate::traffic::warnings(&scenario, &scenario.plan())
+    };
+    let expected = "link.1.rate_repeat: the rate begins again every 80 ms, which curves with record.step = \"25 ms\" \
+                    cannot show; expected a step of 20 ms at most, or a longer period";
+    assert_eq!(warnings("80 ms"), [expected]);
+    assert!(warnings("100 ms").is_empty());
 }

@@ -368,3 +368,22 @@ fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
     );
     assert_eq!(json(&results)["runs"][2]["shares"][1]["share"], 0.5);
 }
+
+#[test]
+fn a_share_above_all_has_only_reasons_that_the_results_can_have() {
+    let mut results = results(0.0);
+    results.runs.iter_mut().for_each(|run| run.summary.available_share = Some(1.2));
+    results.runs.iter_mut().flat_map(|run| &mut run.traffic).for_each(|source| source.dropped_packets = 0);
+    let said = |results: &experiment::results::Results| {
+        let groups = experiment::results::groups(&results.runs);
+        experiment::results::why_above_all(results, &groups).expect("a reason")
+    };
+    results.manifest.scenario = "run = { warmup = \"0 s\" }".to_string();
+    assert_eq!(said(&results), "Above 100 % of what is left, for no known reason.");
+    results.manifest.conditions = vec![format!("{}: 3 % at most", experiment::results::CHANGES_LET_THROUGH)];
+    assert_eq!(said(&results), format!("Above 100 % of what is left: {}.", experiment::results::CHANGES_LET_THROUGH));
+    results.manifest.scenario = "run = { warmup = \"1 s\" }\nlink = [{ shaper = { rate = \"1 Mbit/s\" } }]".to_string();
+    let all = said(&results);
+    assert!(all.contains("for one or more of these reasons: what waited in the queue"), "{all}");
+    assert!(all.contains("shaper") && !all.contains("dropped"), "{all}");
+}

@@ -210,13 +210,12 @@ impl Runner<'_> {
     pub fn may_take_page(&self, folder: &Path, own: &str) -> Result<(), Error> {
         let other = experiment::results::SHOWN.iter().find(|(file, _)| *file != own && folder.join(file).exists());
         let found = |(file, what): &(&str, &str)| There::Other(format!("the {file} of {what}, and its page"));
-        let strange = !folder.join(own).exists()
-            && !folder.join(NAME).exists()
-            && folder.join(experiment::results::PAGE).is_file();
-        let lone = if strange {
-            There::Other(format!("a file {} without {own}", experiment::results::PAGE))
-        } else {
-            There::Nothing
+        let page = experiment::results::PAGE;
+        let strange = !folder.join(own).exists() && !folder.join(NAME).exists() && folder.join(page).is_file();
+        let lone = match strange {
+            _ if is_no_file(&folder.join(page)) => There::Other(format!("a file {page} that is not a regular file")),
+            true => There::Other(format!("a file {page} without {own}")),
+            false => There::Nothing,
         };
         self.may_replace(folder, other.map_or(lone, found))
     }

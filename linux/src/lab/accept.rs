@@ -1,11 +1,13 @@
 //! Checks whether the lab can carry out a scenario. A refusal names the key, what was found, and what the lab does.
 
+use crate::lab::bottleneck::{Bottleneck, LEAST_BUCKETS};
 use crate::lab::disciplines;
 use crate::lab::error::{LabError, unfit};
 use crate::lab::flows::{available, loaded};
 use crate::lab::path::{DCTCP, HEADER, Means, mtu};
 use crate::lab::qdiscs::{MOST_DELAYS, delays_back};
 use crate::lab::rapid::RAPID;
+use crate::lab::rates;
 use crate::lab::sockets::{is_missing, kernel_names, stream_with};
 use crate::lab::tap::MOST_OUTAGES;
 use experiment::scenario::{Coalescing, Experiment, FlowSpec, GapModel, LinkSpec, RateSource, TrafficKind};
@@ -49,6 +51,7 @@ pub(crate) fn accept(experiment: &Experiment, means: Means) -> Result<(), Unfit>
     let link = &experiment.links[0];
     let packet = Bytes::new(mtu(experiment) + HEADER);
     served(link, packet)?;
+    steps(experiment, &Bottleneck { link, packet, means })?;
     disciplines::check(link, packet)?;
     match means {
         Means::DelayLine => by_delay_line(link)?,
@@ -76,11 +79,7 @@ fn served(link: &LinkSpec, packet: Bytes) -> Result<(), Unfit> {
     if service.aggregation.is_some() {
         return unfit("path.aggregation", "service in bursts", "none: the token bucket passes packets one by one");
     }
-    let Some(variation) = &service.variation else { return Ok(()) };
-    let key = match variation.source {
-        RateSource::Steps { .. } => "path.rate_steps",
-        RateSource::Trace { .. } => "path.rate_trace",
-    };
+    let (Some(variation), Some(key)) = (&service.variation, changes(link)) else { return Ok(()) };
     if service.shaper.is_some() {
         return unfit(key, "a rate that changes beside a shaper", "none: a change would fill the shaper's bucket, too");
     }
@@ -89,6 +88,23 @@ fn served(link: &LinkSpec, packet: Bytes) -> Result<(), Unfit> {
         return unfit(key, format!("opportunities for packets of {packet}"), expected);
     }
     Ok(())
+}
+
+/// The key by which the rate changes, if it does.
+fn changes(link: &LinkSpec) -> Option<&'static str> {
+    link.service.variation.as_ref().map(|variation| match variation.source {
+        RateSource::Steps { .. } => "path.rate_steps",
+        RateSource::Trace { .. } => "path.rate_trace",
+    })
+}
+
+/// Refuses steps of the rate that carry few packets: each change lets one through.
+fn steps(experiment: &Experiment, bottleneck: &Bottleneck<'_>) -> Result<(), Unfit> {
+    let Some(key) = changes(bottleneck.link) else { return Ok(()) };
+    let Some((lasts, rate, held)) = bottleneck.too_short(&rates::of(experiment)) else { return Ok(()) };
+    let least = rate.time_for(held * LEAST_BUCKETS);
+    let expected = format!("\"{least}\" or longer at this rate: each change lets {held} through at once");
+    unfit(key, format!("a step of \"{lasts}\" at \"{rate}\""), expected)
 }
 
 /// What a thread that holds packets can do.

@@ -24,6 +24,9 @@ const BUCKET: Span = Span::from_micros(160);
 /// The same, where timers are late by less than 2 us.
 const EXACT_BUCKET: Span = Span::from_micros(20);
 
+/// A step of the rate carries at least this number of full buckets: each change fills the bucket, which leaves at once.
+pub(crate) const LEAST_BUCKETS: u64 = 10;
+
 /// A bottleneck, as `tc` is told of it.
 pub(crate) struct Bottleneck<'a> {
     pub link: &'a LinkSpec,
@@ -51,6 +54,27 @@ impl Bottleneck<'_> {
     pub fn steps(&self, carried: &[(Time, Carried)], zero_ns: u64) -> Vec<Step> {
         let step = |(at, carried): &(Time, Carried)| (zero_ns + at.nanos(), vec![self.bucket("change", *carried)]);
         carried.iter().map(step).collect()
+    }
+
+    /// The first step of these that carries less than [`LEAST_BUCKETS`]: how long it lasts, its rate, and the bytes that
+    /// the change to it lets through at once.
+    pub fn too_short(&self, carried: &[(Time, Carried)]) -> Option<(Span, Rate, Bytes)> {
+        carried.windows(2).find_map(|pair| match pair {
+            [(from, Carried::AtRate(rate)), (to, _)] if *rate > Rate::ZERO => {
+                let (lasts, held) = (to.saturating_since(*from), Bytes::new(self.held(*rate)));
+                (lasts < rate.time_for(held * LEAST_BUCKETS)).then_some((lasts, *rate, held))
+            }
+            _ => None,
+        })
+    }
+
+    /// The part of the `amount` of a run that changes of the rate let through at once, at most.
+    pub fn let_through(&self, carried: &[(Time, Carried)], amount: Bytes) -> f64 {
+        let held = |(_, carried): &(Time, Carried)| match carried {
+            Carried::AtRate(rate) => self.held(*rate),
+            Carried::AtOnce(_) => 0,
+        };
+        carried.iter().skip(1).map(held).sum::<u64>() as f64 / amount.get().max(1) as f64
     }
 
     /// The largest bucket of these.
@@ -156,6 +180,22 @@ mod tests {
             (3_000_005, line("rate 64bit burst 3000")),
         ];
         assert_eq!(bottleneck(&link).steps(&carried, 5), expected);
+    }
+
+    /// At 12 Mbit/s a packet takes 1 ms, and the bucket holds 20 us more: 1530 B, ten of which take 10.2 ms.
+    #[test]
+    fn a_step_carries_ten_full_buckets_at_least() {
+        let link = link("buffer = \"7 packets\"");
+        let step = |us: u64, rate| (Time::from_nanos(us * 1_000), Carried::AtRate(rate));
+        let rate = Rate::from_mbps(12);
+        let lasting = |us: u64| [step(0, Rate::from_mbps(6)), step(50_000, rate), step(50_000 + us, Rate::ZERO)];
+        let short = Some((Span::from_micros(10_100), rate, Bytes::new(1_530)));
+        assert_eq!(bottleneck(&link).too_short(&lasting(10_100)), short);
+        assert_eq!(bottleneck(&link).too_short(&lasting(10_200)), None);
+        // The last step lasts to the end of the run, and one without a rate carries nothing.
+        assert_eq!(bottleneck(&link).too_short(&[step(0, Rate::ZERO), step(1, rate)]), None);
+        // A change to 12 Mbit/s and one to nothing: 1530 B and 1500 B.
+        assert_eq!(bottleneck(&link).let_through(&lasting(10_200), Bytes::new(303_000)), 0.01);
     }
 
     /// From tc-police(8).

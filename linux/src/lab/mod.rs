@@ -37,6 +37,7 @@ mod verdict;
 
 pub use accept::{Has, PathHas, lacks};
 pub use cross::Packets;
+pub(crate) use devices::Means;
 pub(crate) use disciplines::disciplines;
 pub use error::LabError;
 pub(crate) use has::{polices, queues};
@@ -57,7 +58,7 @@ use harness::realtime::priority::{Hurry, Urgency};
 use harness::realtime::processors::Meter;
 use harness::runner::{Refusal, Unfit};
 use packetscale_models::units::{Bytes, Rate, Time};
-use path::{Means, Path};
+use path::Path;
 use probes::Probes;
 use sampler::Samples;
 use steps::Steps;
@@ -122,15 +123,16 @@ pub fn check(plan: &[Experiment]) -> Result<Vec<String>, Refusal> {
     plan.iter().try_for_each(|experiment| accept::lacks_path(experiment, &has))?;
     accept::controllers(plan)?;
     let loaded = flows::loaded();
-    let mut conditions = conditions(plan, |name| loaded.iter().any(|known| known == name));
+    let mut conditions = conditions(plan, Means::DelayLine, |name| loaded.iter().any(|known| known == name));
     conditions.extend(calibrate(plan)?);
     Ok(conditions)
 }
 
 /// What the lab does that the scenarios of a plan do not say, one sentence each. `has`: whether the kernel has a congestion
 /// control.
-pub fn conditions(plan: &[Experiment], has: impl Fn(&str) -> bool) -> Vec<String> {
-    CONDITIONS.iter().map(|said| said.to_string()).chain(flows::which_bbr(plan, has)).collect()
+pub(crate) fn conditions(plan: &[Experiment], means: Means, has: impl Fn(&str) -> bool) -> Vec<String> {
+    let own = CONDITIONS.iter().map(|said| said.to_string());
+    own.chain(path::changes_let_through(plan, means)).chain(flows::which_bbr(plan, has)).collect()
 }
 
 /// Whether the lab works here at all: a path is built, watched and taken down again. Says what there is, or what is

@@ -22,7 +22,8 @@ use crate::lab::error::LabError;
 use crate::lab::namespace::Namespace;
 use crate::lab::rates::{Carried, MOST_BUCKET, NUDGE_MTU, Nudge};
 use crate::lab::steps::{Afterwards, Steps};
-use crate::lab::{disciplines, qdiscs};
+use crate::lab::{disciplines, qdiscs, rates};
+use experiment::results::CHANGES_LET_THROUGH;
 use experiment::scenario::{Buffer, Experiment, LinkSpec};
 use packetscale_models::units::{Bytes, Rate, Time};
 
@@ -165,6 +166,18 @@ pub(crate) fn mtu(experiment: &Experiment) -> u64 {
     let flows = experiment.flows.iter().map(|flow| flow.packet);
     let traffic = experiment.traffic.iter().map(|source| source.packet);
     flows.chain(traffic).max().unwrap_or(Bytes::new(1_514)).get().saturating_sub(HEADER)
+}
+
+/// How much more than its rates the bottleneck carries, where its rate changes: in the run of which that is most.
+pub(crate) fn changes_let_through(plan: &[Experiment], means: Means) -> Option<String> {
+    let shares = plan.iter().filter_map(|experiment| {
+        let (link, packet) = (&experiment.links[experiment.bottleneck], full(experiment));
+        let capacity = &link.service.variation.as_ref()?.capacity;
+        let amount = capacity.amount(Time::ZERO, Time::ZERO + experiment.duration);
+        Some(Bottleneck { link, packet, means }.let_through(&rates::of(experiment), amount))
+    });
+    let most = shares.fold(0.0, f64::max);
+    (most > 0.0).then(|| format!("{CHANGES_LET_THROUGH}: {:.2} % of what the rates carry at most", most * 100.0))
 }
 
 /// The size of the largest frame.

@@ -148,7 +148,8 @@ impl Host for Virtual {
             no_rapid: facts.no_rapid.as_deref(),
         };
         plan.iter().try_for_each(|experiment| crate::lab::lacks(experiment, &has))?;
-        let mut said = crate::lab::conditions(plan, |name| facts.controllers.iter().any(|known| known == name));
+        let has = |name: &str| facts.controllers.iter().any(|known| known == name);
+        let mut said = crate::lab::conditions(plan, crate::lab::Means::Qdiscs, has);
         said.push(format!("Linux {} inside an emulated machine: machine sha256:{}", facts.release, base.digest));
         said.push(format!("its processor has {DILATION} instructions per nanosecond, and no caches"));
         let (median, most) = (facts.late_median_ns, facts.late_most_ns);
