@@ -35,6 +35,8 @@ mod program;
 #[cfg(target_os = "linux")]
 mod receive;
 mod recordings;
+#[cfg(test)]
+mod reference;
 mod renamed;
 mod report;
 mod reproduce;

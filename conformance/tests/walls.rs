@@ -210,21 +210,28 @@ fn every_estimator_and_denoiser_is_on_its_page() {
 }
 
 #[test]
-fn every_setting_is_on_its_page_with_its_default_and_range() {
-    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap_or_default();
-    let controllers = packetscale_models::congestion::registry().iter().map(|entry| (entry.name, entry.parameters));
-    let queues = packetscale_models::queueing::registry().iter().map(|entry| (entry.name, entry.parameters));
-    let own_page = controllers.chain(queues).flat_map(|(name, parameters)| {
-        let path = format!("docs/algorithms/{name}.md");
-        pages::missing_rows(&path, &read(&path), None, parameters)
-    });
+fn every_setting_of_an_estimator_is_on_its_page_with_its_default_and_range() {
     let path = "docs/estimation.md";
-    let page = read(path);
+    let page = fs::read_to_string(root().join(path)).expect("the page");
     let denoisers = packetscale_models::estimation::denoisers().iter().map(|entry| (entry.name, entry.parameters));
     let methods = denoisers
         .chain(packetscale_models::estimation::estimators().iter().map(|entry| (entry.name, entry.parameters)));
-    let one_page = methods.flat_map(|(name, parameters)| pages::missing_rows(path, &page, Some(name), parameters));
-    assert_none(&own_page.chain(one_page).collect::<Vec<_>>());
+    let missing = methods.flat_map(|(name, parameters)| pages::missing_rows(path, &page, Some(name), parameters));
+    assert_none(&missing.collect::<Vec<_>>());
+}
+
+#[test]
+fn every_algorithm_with_settings_links_to_their_reference() {
+    let controllers = packetscale_models::congestion::registry().iter();
+    let controllers = controllers.map(|entry| ("controllers", entry.name, entry.parameters));
+    let queues = packetscale_models::queueing::registry().iter().map(|entry| ("queues", entry.name, entry.parameters));
+    let with_settings = controllers.chain(queues).filter(|(_, _, parameters)| !parameters.is_empty());
+    let missing = with_settings.filter_map(|(list, name, _)| {
+        let (page, link) = (format!("docs/algorithms/{name}.md"), format!("../reference/{list}.md#{name}"));
+        let text = fs::read_to_string(root().join(&page)).unwrap_or_default();
+        (!links::targets(&text).contains(&link)).then(|| format!("{page} does not link to {link}"))
+    });
+    assert_none(&missing.collect::<Vec<_>>());
 }
 
 #[test]
@@ -270,12 +277,15 @@ fn every_page_is_listed() {
         let pages = sources(&[".md"]).into_iter().filter(|path| {
             path.starts_with(folder) && path.matches('/').count() == depth && !skipped.contains(&path.as_str())
         });
-        let name = |path: &str| path.trim_start_matches(folder).to_string();
+        let beside = &index[..index.rfind('/').map_or(0, |at| at + 1)];
+        let name = |path: &str| path.trim_start_matches(beside).to_string();
         let lists = |path: &String| listed.iter().any(|target| target.split('#').next() == Some(name(path).as_str()));
         pages.filter(|path| !lists(path)).map(|path| format!("{index} does not list {path}")).collect()
     };
     assert_none(&missing("docs/README.md", "docs/"));
     assert_none(&missing("docs/SUMMARY.md", "docs/"));
+    assert_none(&missing("docs/README.md", "docs/reference/"));
+    assert_none(&missing("docs/SUMMARY.md", "docs/reference/"));
     assert_none(&missing("docs/algorithms/README.md", "docs/algorithms/"));
     assert_none(&missing("docs/decisions/README.md", "docs/decisions/"));
     assert_none(&missing("docs/designs/README.md", "docs/designs/"));

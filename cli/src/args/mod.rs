@@ -24,14 +24,30 @@ use std::path::PathBuf;
 
 /// Control network traffic at the scale of single packets: experiments from scenario files
 #[derive(Parser)]
-#[command(name = "packetscale", version, long_version = env!("PACKETSCALE_VERSION"), max_term_width = 100, after_help = AFTER)]
+#[command(name = "packetscale", version, long_version = env!("PACKETSCALE_VERSION"), max_term_width = 100, after_help = after())]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
 }
 
-const AFTER: &str = "Exit codes: 0 done, 1 an expectation was missed, 2 the input or an argument is wrong, 3 this \
-machine cannot do it, 130 ended by Ctrl-C or SIGTERM. NO_COLOR turns colours off.\n\nShell completions: packetscale completions SHELL. Manual pages: packetscale man --pages DIR.";
+/// The codes with which the command ends, and what they mean.
+pub const EXIT_CODES: [(u8, &str); 5] = [
+    (0, "done"),
+    (1, "an expectation was missed"),
+    (2, "the input or an argument is wrong"),
+    (3, "this machine cannot do it"),
+    (130, "ended by Ctrl-C or SIGTERM"),
+];
+
+/// The end of the help.
+fn after() -> String {
+    let codes: Vec<String> = EXIT_CODES.iter().map(|(code, meaning)| format!("{code} {meaning}")).collect();
+    format!(
+        "Exit codes: {}. NO_COLOR turns colours off.\n\nShell completions: packetscale completions SHELL. Manual pages: \
+         packetscale man --pages DIR.",
+        codes.join(", ")
+    )
+}
 
 /// The command, with these hosts to choose from.
 pub fn command(hosts: &[&dyn Host]) -> clap::Command {

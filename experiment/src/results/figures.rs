@@ -1,7 +1,7 @@
 //! The table of figures. One entry says all about a figure: its name, its type, its unit, its heading, what it means.
 //!
 //! From an entry come the field of the schema with its documentation, the column of the written tables, the row of
-//! `dictionary.csv`, the heading and the definition on the report's page, and the row of `docs/results.md`. A new figure
+//! `dictionary.csv`, the heading and the definition on the report's page, and the row of `docs/reference/columns.md`. A new figure
 //! is one new entry (and the line of `harness/src/measure` that computes it).
 
 use crate::results::distribution::Histogram;
@@ -180,23 +180,23 @@ figures! {
         [Share] drop_ratio: Option<f64>, Share, "Drops at queues", "The flows' packets dropped at queues, over those sent. Whole run.";
         [Share] steady_loss_ratio: Option<f64>, Share, "Loss, steady", "The flows' packets dropped or lost after the warm-up, over those and the ones delivered after it.";
         [Delay] queue_delay_mean_s: Option<f64>, Time, "Queueing, mean", "Waiting time at the bottleneck, without the packet's own transmission: mean over all packets served, traffic included.";
-        [Delay] queue_delay_p50_s: Option<f64>, Time, "Queueing, median", "Their median. Quantiles need record.detail.";
+        [Delay] queue_delay_p50_s: Option<f64>, Time, "Queueing, median", "Median of the same waiting times. Quantiles need record.detail.";
         [Delay] queue_delay_p95_s: Option<f64>, Time, "Queueing, 95th percentile", "Their 95th percentile.";
         [Delay] queue_delay_p99_s: Option<f64>, Time, "Queueing, 99th percentile", "Their 99th percentile.";
         queue_mean_packets: Option<f64>, Packets, "Queue, mean", "Packets at the bottleneck, including the one in service: mean over time.";
         mark_ratio: Option<f64>, Share, "Marked", "The flows' packets that arrived with congestion experienced, over those sent. Whole run.";
-        burst_mark_ratio: Option<f64>, Share, "Marked as bursty", "The same for the burstiness bit.";
+        burst_mark_ratio: Option<f64>, Share, "Marked as bursty", "The flows' packets that arrived with the burstiness bit, over those sent. Whole run.";
         #[serde(default)]
         burstiness_eta: Option<f64>, Index, "Burstiness", "Burstiness eta at the bottleneck: mean over busy periods, if the discipline measures it. Whole run.";
         queue_over_bound: Option<f64>, Index, "", "Mean queue that a packet finds, over the least possible: N*D/D/1, as many flows of equal constant rate with independent phases and the same load. Only for several flows with equal packets on one link without traffic.";
-        [Delay] rtt_mean_s: Option<f64>, Time, "RTT, mean", "The flows' round-trip time: mean per flow over the acknowledgments that came after the warm-up (of a flow that was done before, over all), then over flows.";
+        [Delay] rtt_mean_s: Option<f64>, Time, "RTT, mean", "The flows' round-trip time: mean per flow over the acknowledgments that came after the warm-up (over all, for a flow that ended before), then over flows.";
         [Share] fairness_jain: Option<f64>, Index, "Jain's index", "How evenly the flows that cross the measured link share it: Jain's index (sum x)^2 / (n sum x^2) of their throughput at their receivers, while all of them are active: from the last one's start until the first is done. 1: equal; 1/n: one has all. Absent if fewer than two are ever active together.";
         [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows from 5 s after the entry of a flow until the next one enters, stops or ends, of the same flows, where two or more are active.";
         [Response] convergence_s: Option<f64>, Time, "Convergence", "From the last flow's start (even in the warm-up) until the flows' throughput over one round trip first reaches 95 % of the available capacity. Absent where earlier flows fill the link already: it is reached within the first round trip.";
-        [Response] convergence_rtts: Option<f64>, RoundTrips, "Convergence", "The same in base round trips: the longest of the flows that cross the measured link.";
-        [Response] rise_rtts: Option<f64>, RoundTrips, "Rise", "After an upward step of at least 10 % in available capacity: base round trips (the same) until the flows' total rate is within 10 % of the new value. The rate is the controllers' own mean rate if they have one, else throughput over a round trip. The largest over all steps; absent if one is never answered.";
-        [Response] fall_rtts: Option<f64>, RoundTrips, "Fall", "The same after downward steps: first entry into the band.";
-        [Response] settle_rtts: Option<f64>, RoundTrips, "Settle", "The same: last entry into the band before the next step.";
+        [Response] convergence_rtts: Option<f64>, RoundTrips, "Convergence", "convergence_s in base round trips: the longest of the flows that cross the measured link.";
+        [Response] rise_rtts: Option<f64>, RoundTrips, "Rise", "After an upward step of at least 10 % in available capacity: base round trips (as for convergence_rtts) until the flows' total rate is within 10 % of the new value. The rate is the controllers' own mean rate if they have one, else throughput over a round trip. The largest over all steps; absent if one is never answered.";
+        [Response] fall_rtts: Option<f64>, RoundTrips, "Fall", "As rise_rtts, after downward steps: first entry into the band.";
+        [Response] settle_rtts: Option<f64>, RoundTrips, "Settle", "As fall_rtts: last entry into the band before the next step.";
         [Response] rise_hold_share: Option<f64>, Share, "Hold after rise", "After an upward step: share of the time from first entry to the next step that the rate is in the band. The smallest over all steps.";
         [Response] drain_rtts: Option<f64>, RoundTrips, "Drain", "Base round trips from the peak of the highest standing queue (at least 1 ms) until an interval's largest queueing delay is below 5 % of it. Only if all traffic follows a plan (constant rate, periodic on-off); absent if the queue never drains.";
         rate_variation: Option<f64>, Index, "Variation of the rate", "Coefficient of variation (standard deviation over mean) of the bytes that left the measured link, in windows of the first length of record.windows.";
@@ -205,7 +205,7 @@ figures! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         [Completion] flows_arrived: Option<u64>, Count, "Flows that arrived", "Flows that arrived after the warm-up, in a scenario whose flows arrive.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        [Completion] flows_completed: Option<u64>, Count, "Of these ended", "Those of them whose last byte had reached the receiver before the end.";
+        [Completion] flows_completed: Option<u64>, Count, "Of these ended", "Those of flows_arrived whose last byte reached the receiver before the end.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
         [Completion] completion_time_mean_s: Option<f64>, Time, "Completion, mean", "From a flow's arrival until its last byte reaches the receiver: mean over the flows that arrived and ended. Where none arrive and every flow has a size: over all flows, from their starts, if all ended.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -222,7 +222,7 @@ figures! {
         packet_hops: Option<u64>, Packets, "Packet hops", "Link crossings of all packets, including acknowledgments and traffic. Whole run, virtual time only.";
         events: Option<u64>, Count, "Events", "Events processed, virtual time only.";
         #[serde(default)]
-        cpu_s: Option<f64>, Time, "Processor time", "Processor time of the run on this machine: written, never compared.";
+        cpu_s: Option<f64>, Time, "Processor time", "Processor time of the run on this machine. It differs between repetitions.";
     }
 
     /// One responsive flow.
@@ -243,11 +243,11 @@ figures! {
         retransmitted_packets: u64, Packets, "Retransmitted", "Retransmissions.";
         dropped_packets: u64, Packets, "Dropped", "Packets dropped at queues.";
         lost_packets: u64, Packets, "Lost", "Packets lost at random on links.";
-        timeouts: Option<u64>, Count, "Timeouts", "Retransmission timeouts, if the host knows.";
-        recoveries: Option<u64>, Count, "Recoveries", "Recovery episodes, if the host knows.";
-        undone: Option<u64>, Count, "Undone", "Reductions undone as needless, if the host knows.";
+        timeouts: Option<u64>, Count, "Timeouts", "Retransmission timeouts, if the host reports them.";
+        recoveries: Option<u64>, Count, "Recoveries", "Recovery episodes, if the host reports them.";
+        undone: Option<u64>, Count, "Undone", "Reductions undone as spurious, if the host reports them.";
         streams: Option<u64>, Count, "Streams", "Probe streams completed, if the controller probes.";
-        unusable_streams: Option<u64>, Count, "Unusable", "Those without an estimate.";
+        unusable_streams: Option<u64>, Count, "Unusable", "Probe streams without an estimate.";
     }
 
     /// The flows of one size that arrived in one run.
@@ -255,16 +255,16 @@ figures! {
         table: u32, Count, "Table", "Number of the [[flow]] table, from 0.";
         controller: String, Text, "Controller", "The controller, as tables name it.";
         from_bytes: Option<u64>, Bytes, "Above", "Flows of this row are larger than this. The row of all sizes has no bounds.";
-        to_bytes: Option<u64>, Bytes, "Up to", "... and not larger than this; absent in the row of the largest.";
+        to_bytes: Option<u64>, Bytes, "Up to", "Flows of this row are at most this large. Absent in the row of the largest.";
         arrived: u64, Count, "Arrived", "Flows of this size that arrived after the warm-up.";
-        completed: u64, Count, "Ended", "Those whose last byte had reached the receiver before the end: the others have no part in what follows.";
+        completed: u64, Count, "Ended", "Those whose last byte reached the receiver before the end. Times and slowdowns are over these.";
         completion_time_mean_s: Option<f64>, Time, "Completion, mean", "From a flow's arrival until its last byte reaches the receiver: mean.";
         completion_time_p50_s: Option<f64>, Time, "Completion, median", "Its median.";
         completion_time_p95_s: Option<f64>, Time, "Completion, 95th percentile", "Its 95th percentile.";
         completion_time_p99_s: Option<f64>, Time, "Completion, 99th percentile", "Its 99th percentile.";
         #[serde(default)]
         completion_time_percentiles_s: Vec<f64>, Time, "", "Its distribution: the percentiles from 0 to 100.";
-        idle_time_mean_s: Option<f64>, Time, "Idle, mean", "The least that the same flows need on the idle path: one-way delay and transmission, link by link. Mean.";
+        idle_time_mean_s: Option<f64>, Time, "Idle, mean", "Shortest possible time of the same flows on the idle path: one-way delay and transmission, link by link. Mean.";
         slowdown_mean: Option<f64>, Index, "Slowdown, mean", "Completion time over idle time, flow by flow: mean.";
         slowdown_p50: Option<f64>, Index, "Slowdown, median", "Its median.";
         slowdown_p95: Option<f64>, Index, "Slowdown, 95th percentile", "Its 95th percentile.";
@@ -277,10 +277,10 @@ figures! {
     TRANSFER of TransferResult {
         table: u32, Count, "", "Number of the [[flow]] table, from 0.";
         start_s: f64, Time, "", "When it arrived.";
-        size_bytes: u64, Bytes, "", "How much it sent, as bytes on the wire.";
+        size_bytes: u64, Bytes, "", "Data that it sent, as bytes on the wire.";
         completion_time_s: f64, Time, "", "From its arrival until its last byte reached the receiver.";
-        idle_time_s: f64, Time, "", "The least that it takes on the idle path.";
-        slowdown: f64, Index, "", "The first over the second.";
+        idle_time_s: f64, Time, "", "Shortest possible time on the idle path.";
+        slowdown: f64, Index, "", "Completion time over idle time.";
     }
 
     /// A time between starts and ends of flows, in which the same flows are active.
@@ -302,7 +302,7 @@ figures! {
         controller: String, Text, "Controller", "The controller, as tables name it.";
         flows: u64, Count, "Flows", "Flows that it controls, of those that are active.";
         throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which the packets of these flows reached their receivers, as bits on the wire.";
-        share: Option<f64>, Share, "Share of the flows", "The same over that of all flows.";
+        share: Option<f64>, Share, "Share of the flows", "Throughput of these flows over that of all flows.";
         #[serde(default)]
         queue_delay_p50_s: Option<f64>, Time, "Queueing, median", "Waiting time of these flows' packets at the bottleneck: the median.";
         #[serde(default)]
@@ -319,11 +319,11 @@ figures! {
         packets: u64, Packets, "Packets", "Packets that entered.";
         dropped_packets: u64, Packets, "Dropped", "Packets dropped at queues.";
         #[serde(default)]
-        files_asked: Option<u64>, Count, "", "Files that browsing users asked for after the warm-up.";
+        files_asked: Option<u64>, Count, "", "Files that web users requested after the warm-up.";
         #[serde(default)]
-        files_fetched: Option<u64>, Count, "Files", "Those that came before the end.";
+        files_fetched: Option<u64>, Count, "Files", "Those received before the end.";
         #[serde(default)]
-        file_mean_s: Option<f64>, Time, "", "From asking for a file until its last byte: mean over the files that came.";
+        file_mean_s: Option<f64>, Time, "", "From a file's request until its last byte: mean over the files received.";
         #[serde(default)]
         file_p05_s: Option<f64>, Time, "", "Its 5th percentile.";
         #[serde(default)]
@@ -339,9 +339,9 @@ figures! {
         #[serde(default)]
         file_duration: Histogram, Time, "", "Distribution of the same time; empty without browsing users.";
         #[serde(default)]
-        pages_fetched: Option<u64>, Count, "", "Pages asked for after the warm-up and complete before the end.";
+        pages_fetched: Option<u64>, Count, "", "Pages requested after the warm-up and complete before the end.";
         #[serde(default)]
-        page_p50_s: Option<f64>, Time, "Page, median", "From asking for a page's first file until its last byte: median.";
+        page_p50_s: Option<f64>, Time, "Page, median", "From the request of a page's first file until the last byte of its last file: median.";
         #[serde(default)]
         page_p95_s: Option<f64>, Time, "Page, 95th percentile", "Its 95th percentile.";
         #[serde(default)]
@@ -353,9 +353,9 @@ figures! {
         window_s: f64, Time, "", "Length of a window.";
         windows: u64, Count, "", "Whole windows after the warm-up.";
         mean_bytes: Option<f64>, Bytes, "", "Bytes that left the measured link in a window: mean.";
-        variation: Option<f64>, Index, "", "Their standard deviation over their mean.";
+        variation: Option<f64>, Index, "", "Standard deviation over mean of the bytes in a window.";
         #[serde(default)]
-        deviation_bps: Option<f64>, Rate, "", "Their standard deviation as a rate: burstiness at this timescale.";
+        deviation_bps: Option<f64>, Rate, "", "Standard deviation of the bytes in a window, as a rate: burstiness at this timescale.";
         allan_variance_bytes2: Option<f64>, SquareBytes, "", "Half the mean square of the difference between neighbours, pair by pair: the energy of the Haar wavelet at this length. It grows with length^(2 H), whatever the mean does.";
     }
 
@@ -365,7 +365,7 @@ figures! {
         name: String, Text, "", "Its name in the scenario.";
         throughput_bps: Option<f64>, Rate, "Throughput", "Bits on the wire per second that left it after the warm-up, of all packets.";
         capacity_bps: f64, Rate, "Capacity", "Mean of its rate over that time; behind a shaper or policer at most that one's rate.";
-        utilisation: Option<f64>, Share, "Utilisation", "The first divided by the second. A packet counts as a whole when it leaves, and a shaper's bucket may be full at the start, so short runs can pass 1.";
+        utilisation: Option<f64>, Share, "Utilisation", "Throughput over capacity. A packet counts as a whole when it leaves, and a shaper's bucket may be full at the start, so short runs can pass 1.";
         queue_delay_mean_s: Option<f64>, Time, "Queueing, mean", "Waiting time there, without the packet's own transmission: mean over the packets that left after the warm-up.";
         queue_delay_p50_s: Option<f64>, Time, "Queueing, median", "Median of the same waiting times.";
         queue_delay_p95_s: Option<f64>, Time, "Queueing, 95th percentile", "Their 95th percentile.";
@@ -374,7 +374,7 @@ figures! {
         packets: u64, Packets, "Packets", "Packets that left it after the warm-up.";
         dropped_packets: u64, Packets, "Dropped", "Packets that its policer or its queue dropped. Whole run.";
         lost_packets: u64, Packets, "Lost", "Packets lost on its wire. Whole run.";
-        marked_packets: Option<u64>, Packets, "Marked", "Packets that it marked, where the host says. Whole run.";
+        marked_packets: Option<u64>, Packets, "Marked", "Packets that it marked, where the host reports them. Whole run.";
         #[serde(default, skip_serializing_if = "Series::is_empty")]
         queue_delay: Series, Time, "", "Curve of the waiting time there: mean of the packets that left in each interval of record.step. Needs record.detail.";
     }

@@ -4,6 +4,7 @@
 use crate::scenario::document::{KeyValue, Node, Table, Value};
 use crate::scenario::error::{Place, ScenarioError, listed, perhaps};
 use crate::scenario::files::amiss;
+use crate::scenario::keys::{declared, elsewhere};
 use packetscale_models::units::{Bytes, Packets, ParseError, Rate, Ratio, Span, Time};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -176,6 +177,7 @@ impl<'a> Fields<'a> {
     }
 
     fn know(&mut self, key: &'static str) {
+        debug_assert!(declared(&self.name, key), "scenario/keys.rs has no {}", self.key(key));
         if !self.known.contains(&key) {
             self.known.push(key);
         }
@@ -272,7 +274,10 @@ impl<'a> Fields<'a> {
     pub fn finish(self) -> Result<(), ScenarioError> {
         let unknown = self.table.entries.iter().find(|entry| !self.known.contains(&entry.key.as_str()));
         unknown.map_or(self.missing.clone().map_or(Ok(()), Err), |entry| {
-            let found = format!("an unknown key{}", perhaps(&entry.key, self.known.iter().copied()));
+            let near = perhaps(&entry.key, self.known.iter().copied());
+            let other = elsewhere(&self.name, &entry.key).filter(|_| near.is_empty());
+            let other = other.map_or(String::new(), |section| format!(", a key of {section}"));
+            let found = format!("an unknown key{near}{other}");
             let expected = format!("one of {}", listed(self.known.iter().copied()));
             Err(ScenarioError::at(&entry.key_place, self.key(&entry.key), found, expected))
         })

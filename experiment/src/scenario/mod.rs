@@ -1,6 +1,6 @@
 //! What to run: the scenario file, parsed, checked, resolved.
 //!
-//! A scenario file is TOML (see `docs/scenarios.md`). [`Scenario::read`] turns it into a [`Scenario`], or into one
+//! A scenario file is TOML (see `docs/scenarios.md`, and [`keys`] for every key). [`Scenario::read`] turns it into a [`Scenario`], or into one
 //! message that names the file, the line, the key, what was found and what is expected. [`Scenario::plan`] unfolds
 //! comparison, sweep and replications into [`Experiment`]s. A host runs each of them by itself.
 
@@ -18,6 +18,7 @@ mod flows;
 mod graph;
 mod hosts;
 mod impairments;
+pub mod keys;
 mod links;
 mod model;
 mod packet;

@@ -1,5 +1,4 @@
 //! Files and figures of results.
 
-mod documented;
 mod files;
 mod statistics;

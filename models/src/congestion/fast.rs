@@ -48,7 +48,7 @@ const GAMMA: Parameter<Ratio> =
 const DELAY: OneOf = OneOf::new(
     "delay",
     &["fine", "coarse", "stamps"],
-    "source: exact round-trip times, a 1 ms clock's, or receiver stamps",
+    "source of the delay: exact round-trip times, those of a 1 ms clock, or receiver stamps",
 );
 
 /// What a scenario can set.

@@ -56,7 +56,7 @@ const LOSS_CUT: Parameter<Ratio> = Parameter::new(
     "share of the rate to cut per loss recovery",
 );
 const ESTIMATOR: OneOf =
-    OneOf::new("estimator", &["streams", "ideal", "raw", "learnt"], "what tells the available bandwidth");
+    OneOf::new("estimator", &["streams", "ideal", "raw", "learnt"], "source of the available bandwidth");
 const INITIAL_RATE: Parameter<Rate> = Parameter::new(
     "initial_rate",
     DEFAULTS.initial_rate,

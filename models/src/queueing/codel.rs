@@ -33,12 +33,12 @@ use crate::units::{Bytes, Packets, Span, Time};
 use alloc::collections::VecDeque;
 
 pub(crate) const TARGET: Parameter<Span> =
-    Parameter::new("target", Span::from_millis(5), above_zero(), "the wait that is acceptable for long");
+    Parameter::new("target", Span::from_millis(5), above_zero(), "acceptable standing queueing delay (TARGET)");
 pub(crate) const INTERVAL: Parameter<Span> = Parameter::new(
     "interval",
     Span::from_millis(100),
     above_zero(),
-    "for how long it may be exceeded: a round trip in which senders can react",
+    "time above target before dropping starts: a worst-case round trip (INTERVAL)",
 );
 
 /// What a scenario can set.

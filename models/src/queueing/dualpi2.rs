@@ -36,12 +36,12 @@ const COUPLING: Parameter<Ratio> = Parameter::new(
     "coupling",
     Ratio::of(2, 1),
     Ratio::ONE..=Ratio::of(100, 1),
-    "how much more L is marked than the root of what C drops (RFC 9332: k)",
+    "k: L is marked with k times the square root of C's drop probability",
 );
 const TARGET: Parameter<Span> =
-    Parameter::new("target", Span::from_millis(15), above_zero(), "delay that is aimed at in C");
+    Parameter::new("target", Span::from_millis(15), above_zero(), "target queueing delay in C");
 const RTT_MAX: Parameter<Span> =
-    Parameter::new("rtt_max", Span::from_millis(100), above_zero(), "longest round trip that is expected");
+    Parameter::new("rtt_max", Span::from_millis(100), above_zero(), "longest expected round trip (RTT_max)");
 const UPDATE: Derived<Span> = Derived::new(
     "update",
     "the smaller of target and a third of rtt_max, 1 us at least",
@@ -49,11 +49,15 @@ const UPDATE: Derived<Span> = Derived::new(
     "time between updates of p'",
 );
 const RAMP_FROM: Parameter<Span> =
-    Parameter::new("ramp_from", Span::from_micros(800), any(), "wait in L from which packets are marked (minTh)");
-const RAMP: Parameter<Span> =
-    Parameter::new("ramp", Span::from_micros(400), any(), "... and how much longer until all are (range); 0 s: a step");
+    Parameter::new("ramp_from", Span::from_micros(800), any(), "queueing delay in L at which marking starts (minTh)");
+const RAMP: Parameter<Span> = Parameter::new(
+    "ramp",
+    Span::from_micros(400),
+    any(),
+    "further delay until every packet is marked (range); 0 s: a step",
+);
 const CLASSIC_SHARE: Parameter<Ratio> =
-    Parameter::new("classic_share", Ratio::of(1, 10), PROPER, "of the link, for C while both wait");
+    Parameter::new("classic_share", Ratio::of(1, 10), PROPER, "share of the link for C while both queues wait");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&COUPLING, &TARGET, &RTT_MAX, &UPDATE, &RAMP_FROM, &RAMP, &CLASSIC_SHARE];

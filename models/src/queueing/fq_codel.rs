@@ -28,9 +28,9 @@ use crate::units::{Bytes, Packets, Random, Time};
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 
-const FLOWS: Parameter<u32> = Parameter::new("flows", 1024, 1..=65_536, "buckets that flows are hashed into");
+const FLOWS: Parameter<u32> = Parameter::new("flows", 1024, 1..=65_536, "number of hash buckets, one queue each");
 const QUANTUM: Parameter<Bytes> =
-    Parameter::new("quantum", Bytes::new(1514), above_zero(), "what a bucket may send in its turn");
+    Parameter::new("quantum", Bytes::new(1514), above_zero(), "data that a queue may send per round");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&codel::TARGET, &codel::INTERVAL, &FLOWS, &QUANTUM];

@@ -31,11 +31,11 @@ use crate::settings::{Parameter, Parameters, SettingError, Settings, above_zero,
 use crate::units::{Bytes, Packets, Random, Ratio, Span, Time};
 
 const TARGET: Parameter<Span> =
-    Parameter::new("target", Span::from_millis(15), above_zero(), "delay that is aimed at (RFC 8033: QDELAY_REF)");
+    Parameter::new("target", Span::from_millis(15), above_zero(), "target queueing delay (QDELAY_REF)");
 const UPDATE: Parameter<Span> =
     Parameter::new("update", Span::from_millis(15), DISTANCES, "time between updates of p (T_UPDATE)");
 const MAX_BURST: Parameter<Span> =
-    Parameter::new("max_burst", Span::from_millis(150), any(), "how long a burst may last that nothing is dropped of");
+    Parameter::new("max_burst", Span::from_millis(150), any(), "burst allowance: no drops for this long (MAX_BURST)");
 const ALPHA: Parameter<Ratio> =
     Parameter::new("alpha", Ratio::of(1, 8), any(), "per second: weight of the distance from the target");
 const BETA: Parameter<Ratio> =

@@ -38,7 +38,7 @@ const MU_MIN: Derived<Rate> = Derived::new(
     "mu_min",
     "a hundredth of the link's rate",
     any(),
-    "rate with nothing waiting; slower packets are not held",
+    "rate at an empty queue; slower packets are not delayed",
 );
 const MU_MAX: Derived<Rate> =
     Derived::new("mu_max", "the link's rate", above_zero(), "rate with q_max packets waiting");
@@ -46,10 +46,10 @@ const Q_MAX: Parameter<Packets> = Parameter::new(
     "q_max",
     Packets::new(80),
     Packets::NEXT..=Params::MOST_PACKETS,
-    "hold nothing above this many waiting packets",
+    "above this queue length nothing is delayed",
 );
 const QMAX_INCLUDES_IN_SERVICE: Parameter<bool> =
-    Parameter::switch("qmax_includes_in_service", false, "count the packet on the wire in q_max");
+    Parameter::switch("qmax_includes_in_service", false, "whether q_max counts the packet in service");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&MU_MIN, &MU_MAX, &Q_MAX, &QMAX_INCLUDES_IN_SERVICE];

@@ -37,13 +37,13 @@ const TIME: RangeInclusive<Span> = Span::from_micros(1)..=Span::MAX;
 
 const ALPHA: Parameter<Ratio> = Parameter::new("alpha", Ratio::of(2, 5), GAIN, "weight of spare capacity");
 const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(2, 5), GAIN, "weight of the queue");
-const TARGET: Parameter<Ratio> = Parameter::new("target", Ratio::ONE, SHARE, "share of the capacity to aim at");
+const TARGET: Parameter<Ratio> = Parameter::new("target", Ratio::ONE, SHARE, "target utilisation");
 const INTERVAL: Parameter<Span> =
     Parameter::new("interval", Span::from_millis(10), TIME, "longest time between updates of the rate");
 const INITIAL: Parameter<Ratio> =
     Parameter::new("initial", Ratio::of(1, 20), SHARE, "first rate, as a share of the capacity");
 const INITIAL_RTT: Parameter<Span> =
-    Parameter::new("initial_rtt", Span::from_millis(200), TIME, "round-trip time until one is known");
+    Parameter::new("initial_rtt", Span::from_millis(200), TIME, "round-trip time until one is measured");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&ALPHA, &BETA, &TARGET, &INTERVAL, &INITIAL, &INITIAL_RTT];

@@ -45,15 +45,23 @@ use meter::{Delay, Known, Meter};
 
 const RHO_MIN: Parameter<Ratio> =
     Parameter::new("rho_min", Ratio::of(9, 10), any(), "average utilisation at which marking begins");
-const RHO_MAX: Parameter<Ratio> =
-    Parameter::new("rho_max", Ratio::ONE, any(), "average utilisation from which all are marked; both 1: none");
+const RHO_MAX: Parameter<Ratio> = Parameter::new(
+    "rho_max",
+    Ratio::ONE,
+    any(),
+    "average utilisation from which all packets are marked; min and max 1: never",
+);
 const ETA_MIN: Parameter<Ratio> =
     Parameter::new("eta_min", Ratio::of(1, 10), any(), "average burstiness at which marking begins");
-const ETA_MAX: Parameter<Ratio> =
-    Parameter::new("eta_max", Ratio::of(2, 10), any(), "average burstiness from which all are marked; both 1: none");
+const ETA_MAX: Parameter<Ratio> = Parameter::new(
+    "eta_max",
+    Ratio::of(2, 10),
+    any(),
+    "average burstiness from which all packets are marked; min and max 1: never",
+);
 const MAX_P: Parameter<Ratio> = Parameter::new("max_p", Ratio::of(1, 10), PROPER, "probability just below a maximum");
 const WINDOW: Derived<Span> =
-    Derived::new("window", "half the time to drain the buffer", above_zero(), "of utilisation");
+    Derived::new("window", "half the time to drain the buffer", above_zero(), "window of the utilisation");
 const SHORTEST: Parameter<Ratio> = Parameter::new(
     "shortest",
     Ratio::of(25, 1000),
@@ -76,8 +84,11 @@ const SPREAD: Parameter<bool> = Parameter::switch("spread", false, "space marks 
 const LOAD: OneOf = OneOf::new("load", &["busy", "offered"], "utilisation: share of time busy, or work that arrived");
 const DELAY: OneOf =
     OneOf::new("delay", &["waiting", "unfinished"], "burstiness of the waiting packets, or with the one in service");
-const PROVISIONAL: Parameter<bool> =
-    Parameter::switch("provisional", false, "count an unfinished busy period at each window's end");
+const PROVISIONAL: Parameter<bool> = Parameter::switch(
+    "provisional",
+    false,
+    "count an unfinished busy period at each window's end (delay = unfinished only)",
+);
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[
