@@ -231,8 +231,8 @@ static void slow_start(struct cubic *cubic, const struct packetscale_ack *ack)
 		now->threshold = now->window;
 }
 
-/* The window stands still for a round trip after a mark was answered (RFC 3168, section 6.1.2). */
-static int stands_still(struct cubic *cubic, const struct packetscale_ack *ack)
+/* Returns whether the window is frozen: for one round trip after a mark was answered (RFC 3168, section 6.1.2). */
+static int in_reduced_window(struct cubic *cubic, const struct packetscale_ack *ack)
 {
 	if (cubic->answered == MARK_NOW) {
 		cubic->answered = MARK_BEFORE;
@@ -271,7 +271,7 @@ static void on_ack(void *state, const struct packetscale_ack *ack, struct packet
 	cubic->last_ack_ps = ack->now_ps;
 	if (!ack->in_recovery)
 		cubic->recovering = 0;
-	if (stands_still(cubic, ack) || cubic->recovering || ack->cumulative_packets == 0)
+	if (in_reduced_window(cubic, ack) || cubic->recovering || ack->cumulative_packets == 0)
 		return;
 	if (!ack->window_limited) {
 		if (cubic->now.in_epoch)

@@ -1,5 +1,5 @@
-//! `include/packetscale/controller.h` in Rust, with the same layout. The header says units and rules.
-#![allow(missing_docs)] // Fields without a text are named by their unit.
+//! `include/packetscale/controller.h` in Rust, with the same layout. Units and rules are in the header.
+#![allow(missing_docs)] // Undocumented fields are named by their unit.
 
 use core::ffi::{c_char, c_void};
 
@@ -31,7 +31,7 @@ pub const NEEDS_ARRIVALS: u32 = 1;
 pub const NEEDS_RATE_SAMPLES: u32 = 2;
 /// `on_available` is called, by hosts that know what is available.
 pub const NEEDS_AVAILABLE: u32 = 4;
-/// `on_offer` is called: packets carry room for an offer of routers.
+/// `on_offer` is called: packets carry a rate field that routers fill in.
 pub const NEEDS_OFFERS: u32 = 8;
 /// Reads marks; a mark means what a loss means (RFC 3168).
 pub const SENDS_ECT0: u32 = 16;
@@ -77,7 +77,7 @@ pub struct Setup {
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
     pub now_ps: u64,
-    /// 0, 1, 2, ... in its flow, packets sent again included.
+    /// 0, 1, 2, ... in its flow, retransmissions included.
     pub transmission: u64,
     pub size_bytes: u64,
     /// This one included.
@@ -93,7 +93,7 @@ pub struct Sent {
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     pub transmission: u64,
-    /// On the receiver's clock; [`NONE`]: it did not say.
+    /// On the receiver's clock; [`NONE`]: not reported.
     pub arrived_ps: u64,
 }
 
@@ -120,7 +120,7 @@ pub struct RateSample {
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
     pub now_ps: u64,
-    /// Of the newest transmission that it covers; [`NONE`]: it cannot be told.
+    /// Of the newest transmission that it covers; [`NONE`]: unknown.
     pub rtt_ps: u64,
     /// Smoothed (RFC 6298).
     pub srtt_ps: u64,
@@ -211,10 +211,10 @@ pub struct Undo {
     pub now_ps: u64,
 }
 
-/// `struct packetscale_told_rate`. A rate that somebody tells: routers offer it, or an experiment knows it.
+/// `struct packetscale_rate_feedback`: a rate offered by routers, or the available rate as the experiment knows it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
-pub struct ToldRate {
+pub struct RateFeedback {
     pub now_ps: u64,
     pub rate_bps: u64,
 }
@@ -260,11 +260,11 @@ pub struct Table {
     pub on_sent: Option<On<Sent>>,
     pub on_mark: Option<On<Mark>>,
     pub on_undo: Option<On<Undo>>,
-    pub on_offer: Option<On<ToldRate>>,
-    pub on_available: Option<On<ToldRate>>,
+    pub on_offer: Option<On<RateFeedback>>,
+    pub on_available: Option<On<RateFeedback>>,
 }
 
-// Safety: its pointers are to constants, which nobody changes.
+// Safety: its pointers are to constants, which never change.
 unsafe impl Sync for Table {}
 // Safety: as above.
 unsafe impl Sync for Setting {}

@@ -1,7 +1,7 @@
 //! The functions that a host calls, for any [`Controller`].
 //!
-//! Every function has the same safety: the host hands in the state of one flow, which `start` has written and nobody else
-//! uses during the call, and an event and a decision that live as long as the call.
+//! Safety of every function: the host passes the state of one flow, written by `start` and used by no one else
+//! during the call, and an event and a decision that live as long as the call.
 
 use crate::abi::{self, Decision, Table};
 use crate::{Ack, Controller, Loss, Refused, Start, given};
@@ -24,7 +24,7 @@ pub const fn table<C: Controller>() -> Table {
         on_ack: Some(on_ack::<C>),
         on_loss: Some(on_loss::<C>),
         on_timeout: Some(on_timeout::<C>),
-        on_sent: if C::HEARS_SENT { Some(on_sent::<C>) } else { None },
+        on_sent: if C::WANTS_SENT { Some(on_sent::<C>) } else { None },
         on_mark: Some(on_mark::<C>),
         on_undo: Some(on_undo::<C>),
         on_offer: Some(on_offer::<C>),
@@ -37,13 +37,13 @@ unsafe extern "C" fn start<C: Controller>(
     setup: *const abi::Setup,
     decision: *mut Decision,
 ) -> i32 {
-    // Safety: see the head of the file. There are as many values as settings.
+    // Safety: see the head of the file. The host passes one value per setting.
     let (setup, decision) = unsafe { (&*setup, &mut *decision) };
     // Safety: as above.
     let values = unsafe { given(setup.settings, C::SETTINGS.len() as u32) };
     match C::start(&Start { raw: setup, values }, decision) {
         Ok(begun) => {
-            // Safety: the state has the size and the alignment that the table says.
+            // Safety: the state has the size and the alignment that the table declares.
             unsafe { state.cast::<C>().write(begun) };
             0
         }
@@ -72,6 +72,6 @@ on! {
     on_sent(abi::Sent) Clone::clone;
     on_mark(abi::Mark) Clone::clone;
     on_undo(abi::Undo) Clone::clone;
-    on_offer(abi::ToldRate) Clone::clone;
-    on_available(abi::ToldRate) Clone::clone;
+    on_offer(abi::RateFeedback) Clone::clone;
+    on_available(abi::RateFeedback) Clone::clone;
 }

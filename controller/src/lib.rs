@@ -44,7 +44,7 @@
 pub mod abi;
 mod called;
 
-pub use abi::{Arrival, Decision, LostFlight, Mark, RateSample, Sent, Setting, Timeout, ToldRate, Undo};
+pub use abi::{Arrival, Decision, LostFlight, Mark, RateFeedback, RateSample, Sent, Setting, Timeout, Undo};
 pub use called::table;
 
 use core::ffi::CStr;
@@ -62,7 +62,7 @@ pub trait Controller: Copy + Send + 'static {
     /// What it needs, of the constants of [`abi`] put together with `|`.
     const NEEDS: u32 = 0;
     /// Whether [`Controller::on_sent`] is called.
-    const HEARS_SENT: bool = false;
+    const WANTS_SENT: bool = false;
 
     /// Begins a flow. The decision begins with the initial window, and no departure, rate and threshold.
     ///
@@ -82,16 +82,16 @@ pub trait Controller: Copy + Send + 'static {
     /// The last reduction was needless.
     fn on_undo(&mut self, _undo: &Undo, _decision: &mut Decision) {}
     /// Routers offer this rate.
-    fn on_offer(&mut self, _offer: &ToldRate, _decision: &mut Decision) {}
+    fn on_offer(&mut self, _offer: &RateFeedback, _decision: &mut Decision) {}
     /// This rate is available.
-    fn on_available(&mut self, _told: &ToldRate, _decision: &mut Decision) {}
+    fn on_available(&mut self, _available: &RateFeedback, _decision: &mut Decision) {}
 }
 
 /// The index, from 0, of the setting that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Refused(pub u16);
 
-/// Defines the symbol that packetscale looks for. Once in a `cdylib`.
+/// Defines the symbol that packetscale loads. Use it once, in a `cdylib`.
 #[macro_export]
 macro_rules! controller {
     ($controller:ty) => {
@@ -159,7 +159,7 @@ impl Deref for Loss<'_> {
 impl<'a> Ack<'a> {
     /// The packets it covers, with [`abi::NEEDS_ARRIVALS`].
     pub fn arrivals(&self) -> &'a [Arrival] {
-        // Safety: the host gives as many as it says, for the time of the call.
+        // Safety: the array has the given length and lives as long as the call.
         unsafe { given(self.0.arrivals, self.0.arrivals_count) }
     }
 
@@ -169,7 +169,7 @@ impl<'a> Ack<'a> {
         unsafe { self.0.rate_sample.as_ref() }
     }
 
-    /// The round-trip time, in picoseconds, if it can be told.
+    /// The round-trip time, in picoseconds, if it is known.
     pub fn rtt(&self) -> Option<u64> {
         Some(self.0.rtt_ps).filter(|rtt| *rtt != abi::NONE)
     }
@@ -178,13 +178,13 @@ impl<'a> Ack<'a> {
 impl<'a> Loss<'a> {
     /// The lost transmissions, with [`abi::NEEDS_ARRIVALS`].
     pub fn lost_transmissions(&self) -> &'a [u64] {
-        // Safety: the host gives as many as it says, for the time of the call.
+        // Safety: the array has the given length and lives as long as the call.
         unsafe { given(self.0.transmissions, self.0.transmissions_count) }
     }
 
     /// The lost packets, with [`abi::NEEDS_RATE_SAMPLES`].
     pub fn lost_flights(&self) -> &'a [LostFlight] {
-        // Safety: the host gives as many as it says, for the time of the call.
+        // Safety: the array has the given length and lives as long as the call.
         unsafe { given(self.0.flights, self.0.flights_count) }
     }
 }

@@ -6,7 +6,7 @@ use std::mem::{offset_of, size_of};
 use std::path::Path;
 use std::process::Command;
 
-/// What the header says, and what Rust says.
+/// One size, offset or constant: its C expression and its value in Rust.
 struct Pair {
     c: String,
     rust: usize,
@@ -43,7 +43,7 @@ fn all() -> Vec<Pair> {
         "packetscale_mark" = Mark { now_ps, srtt_ps, congestion_packets, burstiness_packets, answer, reserved };
         "packetscale_timeout" = Timeout { now_ps, in_flight_packets, first };
         "packetscale_undo" = Undo { now_ps };
-        "packetscale_told_rate" = ToldRate { now_ps, rate_bps };
+        "packetscale_rate_feedback" = RateFeedback { now_ps, rate_bps };
         "packetscale_decision" = Decision { departure_ps, rate_bps, window_packets, threshold_packets };
         "packetscale_controller" = Table { abi, struct_bytes, name, summary, settings, settings_count, needs, state_bytes, state_align, start, on_ack, on_loss, on_timeout, on_sent, on_mark, on_undo, on_offer, on_available };
     };
@@ -70,7 +70,7 @@ fn all() -> Vec<Pair> {
 }
 
 #[test]
-fn sizes_places_and_constants_are_those_of_the_header() {
+fn layout_matches_the_c_header() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let mut text = "#include <stddef.h>\n#include <packetscale/controller.h>\n".to_string();
     let all = all();

@@ -79,7 +79,7 @@ struct packetscale_setup {
 /* A packet left. */
 struct packetscale_sent {
 	uint64_t now_ps;
-	uint64_t transmission; /* 0, 1, 2, ... in its flow, packets sent again included */
+	uint64_t transmission; /* 0, 1, 2, ... in its flow, retransmissions included */
 	uint64_t size_bytes;
 	uint32_t in_flight_packets; /* this one included */
 	uint16_t app_limited; /* 1: the flow had nothing else to send */
@@ -89,7 +89,7 @@ struct packetscale_sent {
 /* A packet newly known to have arrived. */
 struct packetscale_arrival {
 	uint64_t transmission;
-	uint64_t arrived_ps; /* on the receiver's clock; PACKETSCALE_NONE: it did not say */
+	uint64_t arrived_ps; /* on the receiver's clock; PACKETSCALE_NONE: not reported */
 };
 
 /* The path's delivery rate, by the newest packet that an acknowledgment covers (draft-ietf-ccwg-bbr). */
@@ -105,7 +105,7 @@ struct packetscale_rate_sample {
 /* An acknowledgment arrived. */
 struct packetscale_ack {
 	uint64_t now_ps;
-	uint64_t rtt_ps; /* of the newest transmission that it covers; PACKETSCALE_NONE: it cannot be told */
+	uint64_t rtt_ps; /* of the newest transmission that it covers; PACKETSCALE_NONE: unknown */
 	uint64_t srtt_ps; /* smoothed (RFC 6298) */
 	uint64_t min_rtt_ps; /* the smallest of the connection */
 	uint64_t next_unacked; /* sequence number, in packets, up to which all has arrived */
@@ -165,8 +165,8 @@ struct packetscale_undo {
 	uint64_t now_ps;
 };
 
-/* A rate that somebody tells: routers offer it, or an experiment knows it. */
-struct packetscale_told_rate {
+/* Rate feedback: a rate offered by routers, or the available rate as the experiment knows it. */
+struct packetscale_rate_feedback {
 	uint64_t now_ps;
 	uint64_t rate_bps;
 };
@@ -187,11 +187,11 @@ struct packetscale_decision {
 
 /* ---- The controller ---- */
 
-/* What it needs; each has a cost, so ask for no more than is used. */
+/* Features that the controller needs. Each has a cost: request only what is used. */
 #define PACKETSCALE_NEEDS_ARRIVALS 1u
 #define PACKETSCALE_NEEDS_RATE_SAMPLES 2u
 #define PACKETSCALE_NEEDS_AVAILABLE 4u /* `on_available`, from hosts that know what is available */
-#define PACKETSCALE_NEEDS_OFFERS 8u /* `on_offer`: packets carry room for an offer of routers (RCP) */
+#define PACKETSCALE_NEEDS_OFFERS 8u /* `on_offer`: packets carry a rate field that routers fill in (RCP) */
 #define PACKETSCALE_SENDS_ECT0 16u /* reads marks; a mark means what a loss means (RFC 3168) */
 #define PACKETSCALE_SENDS_ECT1 32u /* reads marks; each means little (RFC 9331) */
 #define PACKETSCALE_OWN_WINDOW 64u /* its window holds in fast recovery and after a mark, too; else RFC 6937 decides what leaves */
@@ -219,8 +219,8 @@ struct packetscale_controller {
 	void (*on_sent)(void *state, const struct packetscale_sent *sent, struct packetscale_decision *decision);
 	void (*on_mark)(void *state, const struct packetscale_mark *mark, struct packetscale_decision *decision);
 	void (*on_undo)(void *state, const struct packetscale_undo *undo, struct packetscale_decision *decision);
-	void (*on_offer)(void *state, const struct packetscale_told_rate *offer, struct packetscale_decision *decision);
-	void (*on_available)(void *state, const struct packetscale_told_rate *told, struct packetscale_decision *decision);
+	void (*on_offer)(void *state, const struct packetscale_rate_feedback *offer, struct packetscale_decision *decision);
+	void (*on_available)(void *state, const struct packetscale_rate_feedback *available, struct packetscale_decision *decision);
 };
 
 #endif

@@ -49,8 +49,8 @@ pub(crate) struct Calls {
     pub on_sent: Option<abi::On<abi::Sent>>,
     pub on_mark: Option<abi::On<abi::Mark>>,
     pub on_undo: Option<abi::On<abi::Undo>>,
-    pub on_offer: Option<abi::On<abi::ToldRate>>,
-    pub on_available: Option<abi::On<abi::ToldRate>>,
+    pub on_offer: Option<abi::On<abi::RateFeedback>>,
+    pub on_available: Option<abi::On<abi::RateFeedback>>,
 }
 
 impl Object {

@@ -130,13 +130,13 @@ impl Controller for Running {
 impl Extras for Running {
     fn on_offer(&mut self, now: Time, rate: Rate) {
         if let Some(call) = self.object.calls.on_offer {
-            self.tell(call, &told(now, rate), now);
+            self.tell(call, &feedback(now, rate), now);
         }
     }
 
     fn on_available(&mut self, now: Time, available: Rate) {
         if let Some(call) = self.object.calls.on_available {
-            self.tell(call, &told(now, available), now);
+            self.tell(call, &feedback(now, available), now);
         }
     }
 
@@ -163,6 +163,6 @@ impl Object {
     }
 }
 
-fn told(now: Time, rate: Rate) -> abi::ToldRate {
-    abi::ToldRate { now_ps: now.picos(), rate_bps: rate.bps() }
+fn feedback(now: Time, rate: Rate) -> abi::RateFeedback {
+    abi::RateFeedback { now_ps: now.picos(), rate_bps: rate.bps() }
 }
