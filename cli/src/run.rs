@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let progress = Terminal::new(arguments.making.json);
     let warnings = experiment::traffic::warnings(&scenario, &plan);
-    warnings.iter().for_each(|flaw| progress.say(&format!("warning: {flaw}")));
+    warnings.iter().for_each(|flaw| progress.note(&format!("warning: {flaw}")));
     let runner = arguments.making.runner(host, &progress);
     let mut made = arguments.cache.as_ref().map_or_else(Made::new, |cache| Made::in_folder(cache));
     let refused = |error| match error {

@@ -136,7 +136,7 @@ impl Terminal {
 }
 
 impl Progress for Terminal {
-    fn say(&self, line: &str) {
+    fn note(&self, line: &str) {
         let _ = writeln!(std::io::stderr(), "{}", experiment::scenario::visible(line));
     }
 

@@ -83,7 +83,7 @@ impl Watch {
 }
 
 impl Progress for Watch {
-    fn say(&self, line: &str) {
+    fn note(&self, line: &str) {
         locked(&self.lines).push(line.to_string());
     }
 

@@ -6,7 +6,7 @@ use crate::transit::Transit;
 use experiment::traffic::{AnySource, CrossPacket, Source, Superposition};
 use packetscale_models::units::Time;
 
-/// All sources of a run, one per `[[traffic]]` table of the scenario. The packets of tables whose traffic is made of
+/// All sources of a run, one per `[[traffic]]` table of the scenario. Packets of traffic made of
 /// TCP connections come from [`crate::background`]; here they are only counted.
 pub(crate) struct CrossTraffic {
     sources: Vec<CrossSource>,

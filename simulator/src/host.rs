@@ -55,17 +55,17 @@ impl Host for Simulator {
     }
 
     fn run_watched(&self, experiment: &Experiment, watch: &(dyn Fn(Span) + Sync)) -> Result<Run, Refusal> {
-        let told = |now: Time| watch(now.since(Time::ZERO));
+        let report = |now: Time| watch(now.since(Time::ZERO));
         let run = if experiment.record.packets {
-            with_packets(experiment, &told)
+            with_packets(experiment, &report)
         } else {
-            watched(experiment, Mode::Fused, &told)
+            watched(experiment, Mode::Fused, &report)
         };
         run.map_err(|error| Refusal::Input(error.to_string()))
     }
 }
 
-/// Makes one run that says what happened to each packet of its flows.
+/// Makes one run that records what happened to each packet of its flows.
 fn with_packets(experiment: &Experiment, watch: &dyn Fn(Time)) -> Result<Run, RunError> {
     let mut sequences = Sequences::default();
     let run = observed(experiment, &mut sequences, watch)?;

@@ -36,7 +36,7 @@ use std::fmt;
 pub enum Mode {
     /// Drop-tail links need no events of their own.
     Fused,
-    /// Every hop has events of its own: slower, the same run.
+    /// Every hop has events: slower, the same run.
     Stepped,
 }
 
@@ -52,7 +52,7 @@ pub enum RunError {
         /// What it refuses.
         error: SettingError,
     },
-    /// A file that brings no controller, though it did when the scenario was read, or whose controller cannot run here.
+    /// A file without a controller, though it had one when the scenario was read, or with one that cannot run here.
     Brought(OpenError),
     /// No queue discipline of this name.
     UnknownQueue(String),
@@ -69,7 +69,7 @@ pub enum RunError {
     Replay(String),
     /// Ideal estimation where what is available is not known in advance.
     NoOracle,
-    /// What is told of a run cannot be written.
+    /// The observer cannot write.
     Unwritable(std::io::Error),
 }
 
@@ -116,7 +116,7 @@ pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<experiment::results
     watched(experiment, mode, &|_| {})
 }
 
-/// Makes one run, and says at every interval of `record.step` how far it is.
+/// Makes one run, and reports progress at every interval of `record.step`.
 pub(crate) fn watched(
     experiment: &Experiment,
     mode: Mode,
@@ -130,8 +130,8 @@ pub(crate) fn watched(
     Ok(network::finish(network, experiment, cpu_s))
 }
 
-/// Makes one run, tells `observer` what its senders and links do, and says at every interval of `record.step` how far it
-/// is. The run is the one that [`run`] makes.
+/// Makes one run, reports events of its senders and links to `observer`, and progress at every interval of `record.step`.
+/// The run is the one that [`run`] makes.
 ///
 /// # Errors
 /// As [`run`], and what the observer cannot write.
@@ -150,8 +150,8 @@ pub fn observed(
     Ok(run)
 }
 
-/// What the users of the `index`-th traffic source, who do not react to the path, send, copy by copy: what they send
-/// alone on it.
+/// The packets of the `index`-th traffic source of unresponsive users, copy by copy, as sent over an otherwise empty
+/// path.
 ///
 /// # Errors
 /// As [`run`].

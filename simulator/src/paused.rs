@@ -1,4 +1,4 @@
-//! A run that goes on when it is told to: for who wants to look at a controller, or to steer it, between two events.
+//! A run that advances on request, to inspect or steer a controller between two events.
 
 use crate::held::Held;
 use crate::network::Network;

@@ -29,11 +29,11 @@ impl UnderWay for AckTransit {
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<P> {
     packets: VecDeque<P>,
-    /// Packets that came since its room was judged.
+    /// Packets added since its capacity was last checked.
     turn: usize,
 }
 
-/// Room for as many packets is never given back.
+/// Capacity for this many packets is never released.
 const LEAST_ROOM: usize = 256;
 /// A ring is too large if no more than this part of it is in use.
 const ROOMY: usize = 4;
@@ -67,7 +67,7 @@ impl<P: UnderWay> Ring<P> {
         }
     }
 
-    /// Takes the packet whose arrival is the event at hand. `source`: this ring's events.
+    /// Takes the packet that arrives in the current event. `source`: this ring's events.
     #[inline(always)]
     pub(crate) fn pop(&mut self, agenda: &mut Agenda, source: EventSource) -> Option<P> {
         let packet = self.packets.pop_front()?;

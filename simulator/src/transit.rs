@@ -3,7 +3,7 @@
 use packetscale_models::transport::{Ack, MAX_SACK_BLOCKS, MarkCounts, SackBlock, Segment, Stamp};
 use packetscale_models::units::{Bytes, Ecn, Marks, Time};
 
-/// Bits that tell traffic and acknowledgments from the data of flows in [`Transit::flow`].
+/// Bits that distinguish traffic and acknowledgments from the data of flows in [`Transit::flow`].
 const TRAFFIC: u32 = 1 << 31;
 const ACKNOWLEDGMENT: u32 = 1 << 30;
 
@@ -18,7 +18,7 @@ pub(crate) struct Transit {
     size: u16,
     /// Links of its route that lie behind it.
     pub(crate) hop: u8,
-    /// What the packet says of itself, one bit each.
+    /// Flags of the packet, one bit each.
     flags: u8,
 }
 
@@ -38,7 +38,7 @@ fn flag(ecn: Ecn) -> u8 {
     }
 }
 
-/// Whose packet it is.
+/// Owner of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     Flow(usize),
@@ -116,7 +116,7 @@ impl Transit {
         }
     }
 
-    /// What its sender says of marks.
+    /// Its ECN codepoint.
     #[inline]
     pub(crate) fn ecn(&self) -> Ecn {
         match self.flags & (ECT_0 | ECT_1) {
@@ -137,7 +137,7 @@ impl Transit {
 }
 
 /// An acknowledgment on its way back. The common ones fit in the record: no blocks, no marks, and at most the stamp that
-/// can be told from its time. The others lie in [`Details`]: most of them as [`Brief`] ones, the rest whole.
+/// follows from its time. The others are in [`Details`]: most of them as [`Brief`] ones, the rest whole.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckTransit {
     pub(crate) at: Time,
@@ -175,7 +175,7 @@ pub(crate) struct Usual {
 /// Stamps of a brief acknowledgment: those of two packets in order (RFC 5681, section 4.2).
 const BRIEF_STAMPS: usize = 2;
 
-/// What an acknowledgment says beside its record, in one cache line: blocks and stamps, by what they differ from the record.
+/// The content of an acknowledgment beyond its record, in one cache line: blocks and stamps, as differences from the record.
 #[derive(Clone, Copy, Debug)]
 #[repr(align(64))]
 struct Brief {
@@ -190,7 +190,7 @@ struct Brief {
 }
 
 impl Brief {
-    /// `None`: it says more than that.
+    /// `None`: it has more content than that.
     fn of(ack: &Ack, usual: Usual) -> Option<Brief> {
         let (blocks, stamps) = (usize::from(ack.blocks), usize::from(ack.stamps));
         let bare = ack.receive_window == usual.window && ack.marked == MarkCounts::ZERO && ack.offer.is_none();
@@ -209,15 +209,16 @@ impl Brief {
         for (place, block) in brief.sack.iter_mut().zip(&ack.sack[..blocks]) {
             *place = (above(block.start)?, above(block.end)?);
         }
-        let beside = |number: u64, known: u64| i32::try_from(number.wrapping_sub(known) as i64).ok();
+        let difference = |number: u64, known: u64| i32::try_from(number.wrapping_sub(known) as i64).ok();
         for (place, stamp) in ack.arrivals[..stamps].iter().enumerate() {
-            brief.stamped[place] = (beside(stamp.sequence, ack.next_expected)?, beside(stamp.transmission, ack.echo)?);
+            brief.stamped[place] =
+                (difference(stamp.sequence, ack.next_expected)?, difference(stamp.transmission, ack.echo)?);
             brief.arrived[place] = stamp.arrived;
         }
         Some(brief)
     }
 
-    /// Completes `ack`, which says what the record says.
+    /// Completes `ack`, which has the content of the record.
     fn complete(&self, ack: &mut Ack) {
         (ack.blocks, ack.stamps, ack.duplicate) = (self.blocks, self.stamps, self.duplicate);
         for (block, (start, end)) in ack.sack.iter_mut().zip(&self.sack[..usize::from(self.blocks)]) {
@@ -258,7 +259,7 @@ impl<T> Slots<T> {
         }
     }
 
-    /// What it holds is there until something else is kept.
+    /// The value is valid until another is stored.
     fn take(&mut self, slot: u32) -> &T {
         self.free.push(slot);
         &self.slots[slot as usize]
@@ -282,7 +283,7 @@ impl Default for Details {
 
 impl Details {
     /// Packs an acknowledgment that reaches its sender at `at`. A transmission that is too far from the packet expected does
-    /// not fit in the record: then it lies whole.
+    /// not fit in the record: the acknowledgment is then stored whole.
     #[inline(always)]
     pub(crate) fn pack(&mut self, flow: usize, at: Time, ack: &Ack, usual: Usual) -> AckTransit {
         let beyond = ack.echo.wrapping_sub(ack.next_expected) as i64;
@@ -354,51 +355,51 @@ mod tests {
         out
     }
 
-    fn assert_kept(ack: &Ack) {
+    fn assert_round_trip(ack: &Ack) {
         assert_eq!(format!("{:?}", there_and_back(ack)), format!("{ack:?}"));
     }
 
     #[test]
-    fn records_are_as_small_as_is_said() {
+    fn records_fit_in_half_a_cache_line() {
         assert_eq!((size_of::<Transit>(), size_of::<AckTransit>(), size_of::<Brief>()), (32, 32, 64));
     }
 
     #[test]
     fn acknowledgments_come_out_as_they_went_in() {
-        assert_kept(&Ack::plain(17, 40, 1000));
-        assert_kept(&Ack::plain(17, 40, 999));
-        assert_kept(&Ack::plain(17, 4, 1000));
-        assert_kept(&Ack::plain(17, 1 << 33, 1000));
-        assert_kept(&Ack::plain(1 << 50, 17, 1000));
+        assert_round_trip(&Ack::plain(17, 40, 1000));
+        assert_round_trip(&Ack::plain(17, 40, 999));
+        assert_round_trip(&Ack::plain(17, 4, 1000));
+        assert_round_trip(&Ack::plain(17, 1 << 33, 1000));
+        assert_round_trip(&Ack::plain(1 << 50, 17, 1000));
         for (sequence, transmission, ns) in [(16, 40, 500), (16, 41, 500), (15, 40, 500), (16, 40, 499)] {
             let mut ack = Ack::plain(17, 40, 1000);
             ack.stamps = 1;
             ack.arrivals[0] = Stamp { sequence, transmission, arrived: Time::from_nanos(ns) };
-            assert_kept(&ack);
+            assert_round_trip(&ack);
         }
         for (start, end) in [(19, 22), (17, 1 << 40), (12, 15)] {
             let mut ack = Ack::plain(17, 40, 1000);
             (ack.blocks, ack.sack[0]) = (1, SackBlock { start, end });
-            assert_kept(&ack);
+            assert_round_trip(&ack);
             (ack.sack[1], ack.sack[2]) = (SackBlock { start: 30, end: 31 }, SackBlock { start: 25, end: 26 });
             (ack.blocks, ack.duplicate) = (3, true);
             ack.stamps = 2;
             ack.arrivals[0] = Stamp { sequence: 30, transmission: 38, arrived: Time::from_nanos(3) };
             ack.arrivals[1] = Stamp { sequence: 16, transmission: 1 << 50, arrived: Time::from_nanos(5) };
-            assert_kept(&ack);
+            assert_round_trip(&ack);
             ack.stamps = 3;
-            assert_kept(&ack);
+            assert_round_trip(&ack);
         }
-        assert_kept(&Ack { offer: Some(Rate::from_mbps(7)), ..Ack::plain(17, 40, 1000) });
+        assert_round_trip(&Ack { offer: Some(Rate::from_mbps(7)), ..Ack::plain(17, 40, 1000) });
         for (congestion, burstiness) in [(1, 0), (0, 1), (7, 9)] {
             let mut ack = Ack::plain(17, 40, 1000);
             ack.marked = MarkCounts { congestion, burstiness };
-            assert_kept(&ack);
+            assert_round_trip(&ack);
         }
     }
 
     #[test]
-    fn a_packet_keeps_what_it_says_of_itself_and_gains_marks_one_by_one() {
+    fn a_packet_keeps_its_flags_and_gains_marks() {
         let size = Bytes::new(1500);
         let said =
             [false, true].into_iter().flat_map(|again| [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1].map(|ecn| (again, ecn)));
@@ -414,10 +415,10 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgment_before_any_packet_in_order_has_no_usual_stamp() {
+    fn an_acknowledgment_before_in_order_data_has_no_usual_stamp() {
         let mut ack = Ack::plain(0, 5, 1000);
         ack.stamps = 1;
         ack.arrivals[0] = Stamp { sequence: 5, transmission: 5, arrived: USUAL.stamp };
-        assert_kept(&ack);
+        assert_round_trip(&ack);
     }
 }

@@ -88,7 +88,7 @@ fn after_ctrl_c_the_same_command_resumes_and_writes_the_same_bytes() {
     let kept = kept(&place);
     assert!(stopped.err.contains(&format!("{} of 400 runs", kept.len())), "{}", stopped.err);
     let resumed = place.done(LONG);
-    let goes_on = format!("out/small: goes on; {} of 400 runs were kept\n", kept.len());
+    let goes_on = format!("out/small: resumes; {} of 400 runs are already done\n", kept.len());
     assert!(resumed.err.starts_with(&goes_on), "{}", resumed.err);
     assert_not_made_again(&kept, &place);
     place.done("run small.toml --no-page --out fresh");

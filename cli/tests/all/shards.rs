@@ -52,7 +52,7 @@ fn seven_shards_in_any_order_after_a_kill_are_the_bytes_of_one_command() {
     let commands: Vec<&str> = missing.lines().filter(|line| line.starts_with("  packetscale run")).collect();
     assert_eq!(commands.len(), 3, "{missing}");
     let said: String = commands.iter().map(|command| place.shell(command).err).collect();
-    assert!(said.contains(&format!("4.ndjson: goes on; {} of {of_four} runs were kept", before - 1)), "{said}");
+    assert!(said.contains(&format!("4.ndjson: resumes; {} of {of_four} runs are already done", before - 1)), "{said}");
     place.done("sweep merge seven");
     assert_same(&place.at("one"), &place.at("seven"));
 }

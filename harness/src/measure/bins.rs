@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_falls_before_or_after_the_bins_is_left_out() {
+    fn ignores_values_outside_the_bins() {
         let mut bins = Bins::new(Time::from_nanos(100), Span::from_nanos(10), 2);
         for ns in [99, 100, 109, 110, 119, 120] {
             bins.add(Time::from_nanos(ns), 1);

@@ -3,14 +3,14 @@
 use crate::measure::bins::Bins;
 use crate::measure::capacity::LinkCapacity;
 use crate::measure::contenders::Contenders;
-use crate::measure::owners::Whose;
+use crate::measure::owners::Account;
 use crate::measure::period::Period;
 use crate::measure::presence::Presence;
 use crate::measure::windows::Windows;
 use experiment::scenario::Experiment;
 use packetscale_models::units::{Span, Time};
 
-/// Intervals in which start-up is judged: so many to a base round trip, and so many in all.
+/// Intervals in which start-up is judged: this many per base round trip, up to a limit.
 const STARTUP_PER_RTT: u64 = 8;
 const STARTUP_INTERVALS: usize = 1024;
 
@@ -78,19 +78,19 @@ impl Bottleneck {
 
     /// A packet leaves, in the run.
     #[inline]
-    pub(crate) fn served(&mut self, whose: Whose, bytes: u64, wait: Span, departs: Time) {
+    pub(crate) fn served(&mut self, account: Account, bytes: u64, wait: Span, departs: Time) {
         if departs > self.period.warm {
             self.all_bytes += bytes;
             self.wait_sum_ps += u128::from(wait.picos());
             self.waited += 1;
             if let Some(contenders) = &mut self.contenders {
-                contenders.waited(whose, wait);
+                contenders.waited(account, wait);
             }
         }
         if let Some(windows) = &mut self.windows {
             windows.left(departs, bytes);
         }
-        if whose.is_responsive() {
+        if account.is_responsive() {
             self.flow_bytes += if departs > self.period.warm { bytes } else { 0 };
             self.startup.0.add(departs, bytes);
         }

@@ -1,4 +1,4 @@
-//! How long files and pages take, for traffic that is made of users who browse.
+//! Completion times of files and pages, for web-browsing traffic.
 
 use crate::measure::curves::binned;
 use crate::measure::period::Period;
@@ -8,7 +8,7 @@ use experiment::scenario::{Experiment, TrafficKind, TrafficSpec};
 use hdrhistogram::Histogram;
 use packetscale_models::units::Time;
 
-/// The accounts of all users who browse, by traffic source.
+/// The accounts of all browsing users, by traffic source.
 #[derive(Clone, Debug)]
 pub struct Users {
     warm: Time,
@@ -27,38 +27,38 @@ impl Users {
         self.sources.get(source)?.as_deref()
     }
 
-    /// What counts of a source, if what was asked for then does.
-    fn counting(&mut self, source: usize, asked: Time) -> Option<&mut Completions> {
-        self.sources[source].as_deref_mut().filter(|_| asked > self.warm)
+    /// The account of a source, if requests at that time count.
+    fn counting(&mut self, source: usize, requested: Time) -> Option<&mut Completions> {
+        self.sources[source].as_deref_mut().filter(|_| requested > self.warm)
     }
 
-    /// A user of this traffic source asks for a file.
-    pub fn file_asked(&mut self, source: usize, now: Time) {
+    /// A user of this traffic source requests a file.
+    pub fn file_requested(&mut self, source: usize, now: Time) {
         if let Some(completions) = self.counting(source, now) {
-            completions.asked += 1;
+            completions.requested += 1;
         }
     }
 
-    /// A file is there that was asked for then.
-    pub fn file_fetched(&mut self, source: usize, asked: Time, now: Time) {
-        if let Some(completions) = self.counting(source, asked) {
-            completions.files_ns.saturating_record(now.since(asked).nanos());
+    /// A file that was requested at that time is complete.
+    pub fn file_fetched(&mut self, source: usize, requested: Time, now: Time) {
+        if let Some(completions) = self.counting(source, requested) {
+            completions.files_ns.saturating_record(now.since(requested).nanos());
         }
     }
 
-    /// The last file of a page is there whose first was asked for then.
-    pub fn page_fetched(&mut self, source: usize, asked: Time, now: Time) {
-        if let Some(completions) = self.counting(source, asked) {
-            completions.pages_ns.saturating_record(now.since(asked).nanos());
+    /// The last file of a page is complete; the first was requested at that time.
+    pub fn page_fetched(&mut self, source: usize, requested: Time, now: Time) {
+        if let Some(completions) = self.counting(source, requested) {
+            completions.pages_ns.saturating_record(now.since(requested).nanos());
         }
     }
 }
 
-/// How long files and pages took, over those asked for after the warm-up.
+/// Completion times of files and pages requested after the warm-up.
 #[derive(Clone, Debug)]
 pub(crate) struct Completions {
-    /// Files asked for.
-    asked: u64,
+    /// Requested files.
+    requested: u64,
     /// From asking for a file until it is there, nanoseconds.
     files_ns: Histogram<u64>,
     /// From asking for the first file of a page until the last is there.
@@ -70,7 +70,7 @@ const DECADE_IN_40: f64 = 1.059_253_725_177_288_8;
 
 impl Completions {
     fn new() -> Completions {
-        Completions { asked: 0, files_ns: histogram_ns(), pages_ns: histogram_ns() }
+        Completions { requested: 0, files_ns: histogram_ns(), pages_ns: histogram_ns() }
     }
 
     /// The figures of files and pages; the others are not there.
@@ -80,7 +80,7 @@ impl Completions {
             (!durations.is_empty()).then(|| durations.value_at_percentile(percent) as f64 * 1e-9)
         };
         TrafficResult {
-            files_asked: Some(self.asked),
+            files_asked: Some(self.requested),
             files_fetched: Some(files.len()),
             file_mean_s: (!files.is_empty()).then(|| files.mean() * 1e-9),
             file_p05_s: at(files, 5.0),

@@ -1,12 +1,12 @@
 //! What the packets of each controller waited at the measured link, where several controllers meet.
 
-use crate::measure::owners::Whose;
+use crate::measure::owners::Account;
 use crate::measure::waits::{Waits, histogram_ns, quantiles};
 use experiment::scenario::Experiment;
 use hdrhistogram::Histogram;
 use packetscale_models::units::Span;
 
-/// The controllers of a run, and whose flows are whose.
+/// The controllers of a run, and the controller of each flow.
 #[derive(Clone, Debug)]
 pub(crate) struct Contenders {
     /// Labels, in the order of the scenario: flows that last, then tables of those that arrive.
@@ -34,11 +34,11 @@ impl Contenders {
     }
 
     /// A packet waited so long.
-    pub(crate) fn waited(&mut self, whose: Whose, wait: Span) {
-        let controller = match whose {
-            Whose::Flow(flow) => self.of_flow[flow],
-            Whose::Arrived(table) => self.of_table[table],
-            Whose::Traffic(_) | Whose::Other => return,
+    pub(crate) fn waited(&mut self, account: Account, wait: Span) {
+        let controller = match account {
+            Account::Flow(flow) => self.of_flow[flow],
+            Account::Arrived(table) => self.of_table[table],
+            Account::Traffic(_) | Account::Other => return,
         };
         self.waits_ns[controller].saturating_record(wait.nanos());
     }

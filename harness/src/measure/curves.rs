@@ -1,4 +1,4 @@
-//! Curves and distributions, from what was kept of them.
+//! Curves and distributions, from recorded detail.
 
 use crate::measure::bins::Bins;
 use crate::measure::capacity::LinkCapacity;

@@ -1,4 +1,4 @@
-//! What is kept for curves and distributions, when the scenario asks for them (`record.detail`).
+//! Records for curves and distributions (`record.detail`).
 
 use crate::measure::bins::Bins;
 use crate::measure::capacity::LinkCapacity;
@@ -10,7 +10,7 @@ use packetscale_models::congestion::StreamTrace;
 use packetscale_models::queueing::Readings;
 use packetscale_models::units::{Bytes, Rate, Span, Time};
 
-/// Most flows for which curves are kept one by one.
+/// Most flows with curves of their own.
 pub const FLOW_CURVES: usize = 32;
 
 /// Curves and distributions.
@@ -32,18 +32,18 @@ pub(crate) struct Detail {
     pub(crate) losses: Vec<Bins>,
     /// Bytes of flows refused by the bottleneck.
     pub(crate) refused_bytes: Bins,
-    /// What each flow says of itself, sampled.
+    /// Samples of each flow's state.
     pub(crate) samples: Vec<Vec<FlowSample>>,
     pub(crate) traces: Vec<(usize, StreamTrace, Rate)>,
     /// Traffic that arrived while a trace is awaited.
     watched: Vec<(Time, u64)>,
-    /// Packets of flows that arrived meanwhile, and whose they are.
+    /// Packets of flows that arrived meanwhile: time, bytes, flow.
     watched_flows: Vec<(Time, u64, usize)>,
     pub(crate) watching: bool,
 }
 
 impl Detail {
-    /// For a run with so many flows and a link of this capacity, with a point every `step`.
+    /// For a run with this many flows and a link of this capacity, with a point every `step`.
     pub(crate) fn new(step: Span, period: Period, flows: usize, capacity: &LinkCapacity) -> Detail {
         let count = period.end.picos().div_ceil(step.picos()) as usize;
         let bins = || Bins::new(Time::ZERO, step, count);
@@ -78,7 +78,7 @@ impl Detail {
         }
     }
 
-    /// A packet of a flow arrived then, perhaps beside a stream whose trace is awaited.
+    /// A packet of a flow arrived, perhaps during a probe stream that is being traced.
     #[inline]
     pub(crate) fn beside(&mut self, flow: usize, arrival: Time, bytes: u64) {
         if self.watching {

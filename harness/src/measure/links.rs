@@ -1,4 +1,4 @@
-//! What each link did, when the scenario asks for it (`record.links`).
+//! Per-link accounts (`record.links`).
 
 use crate::measure::bins::Bins;
 use crate::measure::capacity::LinkCapacity;
@@ -11,7 +11,7 @@ use experiment::scenario::{Experiment, LinkSpec};
 use hdrhistogram::Histogram;
 use packetscale_models::units::{Bytes, Span, Time};
 
-/// The accounts of all links; none where the scenario does not ask for them.
+/// The accounts of all links; empty without `record.links`.
 #[derive(Clone, Debug)]
 pub struct Links {
     pub(crate) accounts: Vec<LinkAccount>,
@@ -25,7 +25,7 @@ impl Links {
     }
 
     /// Whether every link is measured: what links do is wanted.
-    pub fn are_kept(&self) -> bool {
+    pub fn enabled(&self) -> bool {
         !self.accounts.is_empty()
     }
 
@@ -69,7 +69,7 @@ pub(crate) struct LinkAccount {
     curve: Option<WaitCurve>,
 }
 
-/// Sums of waiting times, and how many there are, in each interval of a curve.
+/// Sum and count of waiting times in each interval of a curve.
 #[derive(Clone, Debug)]
 struct WaitCurve {
     sum_ns: Bins,
@@ -77,7 +77,7 @@ struct WaitCurve {
 }
 
 impl LinkAccount {
-    /// Figures count after `warm`, up to `end`; `step`: distance between the points of a curve, if there is to be one.
+    /// Figures count after `warm`, up to `end`; `step`: distance between the points of a curve; `None`: no curve.
     fn new(warm: Time, end: Time, step: Option<Span>) -> LinkAccount {
         let bins = |step: Span| Bins::new(Time::ZERO, step, end.picos().div_ceil(step.picos()) as usize);
         LinkAccount {
@@ -111,7 +111,7 @@ impl LinkAccount {
         self.wait_ps += u128::from(wait.picos());
     }
 
-    /// `marked`: packets that the link marked, where the host says.
+    /// `marked`: packets that the link marked, where the host reports them.
     pub(crate) fn figures(&self, number: usize, link: &LinkSpec, marked: Option<u64>) -> LinkResult {
         let time: Span = self.end.saturating_since(self.warm);
         let (time_s, packets) = (time.as_secs_f64(), self.wait_ns.len());

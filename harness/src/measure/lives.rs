@@ -35,7 +35,7 @@ impl Life {
         Life { left, over: flow.and_then(|flow| flow.stop).unwrap_or(Time::MAX), compared }
     }
 
-    /// Whether it sends so many bytes and no more.
+    /// Whether it sends a fixed amount of data.
     pub(crate) fn ends(&self) -> bool {
         self.left.is_some()
     }
@@ -53,8 +53,8 @@ impl Life {
     }
 }
 
-/// The longest of the times that `of` has for the flows whose data cross the measured link. What these flows do together
-/// is counted in round trips of this length: within it all of them can react.
+/// The longest of the times that `of` returns, over flows with data on the measured link. Joint figures of these flows are
+/// expressed in round trips of this length: within it all of them can react.
 pub fn longest(experiment: &Experiment, of: impl Fn(usize) -> Option<Span>) -> Option<Span> {
     let crosses = |flow: &usize| experiment.flows[*flow].route.contains(&experiment.bottleneck);
     (0..experiment.flows.len()).filter(crosses).filter_map(of).max()
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_is_judged_from_five_seconds_after_it_until_the_next() {
+    fn judges_an_entry_from_5s_after_it_until_the_next() {
         let at = |s| Time::ZERO + Span::from_secs(s);
         let starts = [at(0), at(30), at(33), at(60), at(70)];
         let mut lives = [Life::of(None, 0); 5];

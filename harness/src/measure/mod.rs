@@ -1,10 +1,10 @@
 //! From what a host saw to figures: one definition of each, for every host.
 //!
-//! A host tells a [`Recorder`] what happens at the measured link, in order of time, and what it knows of its flows at the
-//! end ([`Seen`]); it gets a [`experiment::results::Run`]. What each figure means is in [`experiment::results::figures`]; how it is computed is
+//! A host reports to a [`Recorder`] what happens at the measured link, in order of time, and what it knows of its flows
+//! at the end ([`Seen`]); it gets a [`experiment::results::Run`]. [`experiment::results::figures`] defines each figure; how it is computed is
 //! here and nowhere else. What a host does not know stays `None`, and so do the figures that need it.
 //!
-//! A whole host, which replays what somebody else recorded:
+//! A whole host, which replays a recording:
 //!
 //! ```
 //! use harness::measure::{FlowSeen, Owner, Recorder, Seen};
@@ -34,7 +34,7 @@
 //! assert_eq!(run.summary.utilisation, Some(0.5));
 //! assert_eq!(run.summary.loss_ratio, Some(0.0));
 //! assert_eq!(run.summary.queue_mean_packets, Some(0.5));
-//! // Nobody measured a round trip.
+//! // No round trip was measured.
 //! assert_eq!(run.summary.rtt_mean_s, None);
 //! ```
 

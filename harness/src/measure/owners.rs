@@ -1,25 +1,25 @@
-//! Whose packets the flows beyond those of the scenario carry.
+//! Assigns packets of flows beyond those of the scenario to accounts.
 
 use crate::measure::seen::Owner;
 
-/// Who a packet counts for.
+/// The account that a packet counts for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Whose {
+pub(crate) enum Account {
     /// A flow of the scenario.
     Flow(usize),
     /// A flow that arrived: the table that it is of.
     Arrived(usize),
     /// A traffic source.
     Traffic(usize),
-    /// Nobody.
+    /// None.
     Other,
 }
 
-impl Whose {
+impl Account {
     /// Whether it is of a responsive flow: of the scenario, or one that arrived.
     #[inline]
     pub(crate) fn is_responsive(self) -> bool {
-        matches!(self, Whose::Flow(_) | Whose::Arrived(_))
+        matches!(self, Account::Flow(_) | Account::Arrived(_))
     }
 }
 
@@ -28,8 +28,8 @@ impl Whose {
 pub(crate) struct Owners {
     /// How many the scenario has.
     flows: usize,
-    /// Who each flow beyond those carries packets for.
-    carried: Vec<Whose>,
+    /// The account of each flow beyond those of the scenario.
+    carried: Vec<Account>,
 }
 
 impl Owners {
@@ -37,22 +37,22 @@ impl Owners {
         Owners { flows, carried: Vec::new() }
     }
 
-    /// A flow beyond those of the scenario carries packets for `whose` from now on.
-    pub(crate) fn carry(&mut self, flow: usize, whose: Whose) {
+    /// From now on, packets of a flow beyond those of the scenario count for `account`.
+    pub(crate) fn carry(&mut self, flow: usize, account: Account) {
         let place = flow - self.flows;
         if place == self.carried.len() {
-            self.carried.push(whose);
+            self.carried.push(account);
         }
-        self.carried[place] = whose;
+        self.carried[place] = account;
     }
 
     #[inline]
-    pub(crate) fn whose(&self, owner: Owner) -> Whose {
+    pub(crate) fn account_of(&self, owner: Owner) -> Account {
         match owner {
-            Owner::Flow(flow) if flow < self.flows => Whose::Flow(flow),
+            Owner::Flow(flow) if flow < self.flows => Account::Flow(flow),
             Owner::Flow(flow) => self.carried[flow - self.flows],
-            Owner::Traffic(source) => Whose::Traffic(source),
-            Owner::Other => Whose::Other,
+            Owner::Traffic(source) => Account::Traffic(source),
+            Owner::Other => Account::Other,
         }
     }
 }

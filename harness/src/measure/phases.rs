@@ -1,5 +1,5 @@
-//! Phases: the times between starts and ends of flows, in which the same flows are active. What compares flows is counted
-//! within a phase: over flows with different lives a share says who was there longer, not who got more.
+//! Phases: the times between starts and ends of flows, in which the same flows are active. Figures that compare flows are
+//! counted within a phase: over flows with different lifetimes, a share reflects the lifetime rather than the rate.
 //!
 //! Phases cover the time after the warm-up. Starts and stops that the scenario plans are known from the beginning; a flow that
 //! ends because all it has to send has arrived splits the phase in which that happens. Hosts may report what a flow receives
@@ -7,7 +7,7 @@
 
 use crate::measure::contenders::Contenders;
 use crate::measure::lives::{Life, compared_starts};
-use crate::measure::owners::Whose;
+use crate::measure::owners::Account;
 use crate::measure::period::Period;
 use crate::measure::waits::{Waits, histogram_ns, quantiles};
 use hdrhistogram::Histogram;
@@ -54,7 +54,7 @@ pub(crate) struct Phases {
 
 impl Phases {
     /// `None` where the same flows are active all the time after the warm-up, or where they change too often. `parts`: flows
-    /// of the scenario, and tables of flows that arrive. Takes the contenders, whose waiting times are those of a phase then.
+    /// of the scenario, and tables of arriving flows. Takes the contenders, so that waiting times are counted by phase.
     pub(crate) fn of(
         starts: &[Time],
         lives: &[Life],
@@ -98,7 +98,7 @@ impl Phases {
     }
 
     /// The measured link serves a packet. In order of time.
-    pub(crate) fn served(&mut self, whose: Whose, wait: Span, departs: Time) {
+    pub(crate) fn served(&mut self, account: Account, wait: Span, departs: Time) {
         if departs <= self.phases[0].from {
             return;
         }
@@ -108,7 +108,7 @@ impl Phases {
         }
         self.waits_ns.saturating_record(wait.nanos());
         if let Some(contenders) = &mut self.contenders {
-            contenders.waited(whose, wait);
+            contenders.waited(account, wait);
         }
     }
 

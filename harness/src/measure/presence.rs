@@ -12,7 +12,7 @@ pub(crate) struct Presence {
     end: Time,
     /// Time that packets which have gone spent there.
     spent_ps: u128,
-    /// Packets that are there, of those whose departure is not known when they come.
+    /// Packets now at the link whose departure was unknown at their arrival.
     there: u64,
     /// Sum of the times since when they count.
     since_ps: u128,
@@ -29,7 +29,7 @@ impl Presence {
         self.spent_ps += u128::from(to.min(self.end).saturating_since(from.max(self.warm)).picos());
     }
 
-    /// A packet comes, and nobody knows when it will leave.
+    /// A packet arrives, with unknown departure.
     pub(crate) fn comes(&mut self, at: Time) {
         self.there += 1;
         self.since_ps += self.counts_from(at);
@@ -45,7 +45,7 @@ impl Presence {
         u128::from(at.max(self.warm).min(self.end).picos())
     }
 
-    /// The mean over time; `None` where there is no time.
+    /// The mean over time; `None` for an empty interval.
     pub(crate) fn mean(&self) -> Option<f64> {
         let time_ps = self.end.saturating_since(self.warm).picos();
         let still_ps = u128::from(self.there) * u128::from(self.end.picos()) - self.since_ps;
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn each_packet_counts_for_its_part_of_the_time_that_is_measured() {
+    fn counts_each_packet_only_within_the_measured_time() {
         let mut four_to_ten = Presence::new(second(4), second(10));
         four_to_ten.stays(second(0), second(3)); // before the warm-up is over: 0
         four_to_ten.stays(second(2), second(5)); // 1 s

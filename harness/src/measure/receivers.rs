@@ -16,7 +16,7 @@ pub(crate) struct Receivers {
     unshared: Time,
     /// What each flow has to send, and when its receiver had that much.
     pub(crate) lives: Vec<Life>,
-    /// Whether some flow sends no more than so many bytes: what all packets of flows are asked without a look at the flow.
+    /// Whether any flow sends a fixed amount: checked first for every packet, before the flow is looked up.
     some_end: bool,
     pub(crate) starts: Vec<Time>,
     pub(crate) flows: Vec<Tally>,

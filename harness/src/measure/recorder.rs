@@ -1,4 +1,4 @@
-//! What happened, kept small: totals always, curves and distributions when asked.
+//! Records events in bounded memory: totals always, curves and distributions on request.
 //!
 //! Everything is recorded at the measured link, the bottleneck, but for what each flow gets: that is recorded at its
 //! receiver, wherever the flow runs. A packet counts in the interval in which its last bit leaves, or reaches the receiver.
@@ -8,7 +8,7 @@ use crate::measure::bottleneck::Bottleneck;
 use crate::measure::completions::Users;
 use crate::measure::detail::Detail;
 use crate::measure::links::Links;
-use crate::measure::owners::{Owners, Whose};
+use crate::measure::owners::{Account, Owners};
 use crate::measure::period::Period;
 use crate::measure::phases::Phases;
 use crate::measure::presence::Presence;
@@ -20,8 +20,8 @@ use crate::measure::tally::Tally;
 use experiment::scenario::Experiment;
 use packetscale_models::units::{Bytes, Span, Time};
 
-/// The recorder of one run. A host says what happens to packets, in order of time (of departure, for what is served), and
-/// takes the run at the end ([`Recorder::finish`]). What only some hosts know goes to a part.
+/// The recorder of one run. A host reports packets in order of time (of departure, for served packets), and takes the run
+/// at the end ([`Recorder::finish`]). Reports that only some hosts can make go to a part.
 #[derive(Clone, Debug)]
 pub struct Recorder {
     pub(crate) period: Period,
@@ -36,17 +36,17 @@ pub struct Recorder {
     pub(crate) base_rtt: Option<Span>,
     /// Curves, and what is sampled for them.
     pub samples: Samples,
-    /// Every link, where the scenario asks for them.
+    /// Every link, with `record.links`.
     pub links: Links,
     /// Flows that arrive.
     pub arriving: ArrivingFlows,
-    /// Users who browse.
+    /// Browsing users.
     pub users: Users,
 }
 
 impl Recorder {
-    /// For one experiment whose flows start then. `base_rtt`: the round-trip time without a queue that figures count in,
-    /// [`longest`]; `None` where there is none, or where the host cannot resolve it: no figure counts in it then.
+    /// For one experiment, with the start times of its flows. `base_rtt`: the queue-free round-trip time in which figures are
+    /// expressed, [`longest`]; `None` where it is undefined or where the host cannot resolve it: such figures stay empty.
     ///
     /// [`longest`]: crate::measure::longest
     pub fn new(experiment: &Experiment, starts: &[Time], base_rtt: Option<Span>) -> Recorder {
@@ -80,16 +80,16 @@ impl Recorder {
     /// A packet of traffic enters the path.
     #[inline]
     pub fn entered(&mut self, owner: Owner, now: Time, size: Bytes) {
-        if let Whose::Traffic(source) = self.owners.whose(owner) {
+        if let Account::Traffic(source) = self.owners.account_of(owner) {
             self.traffic[source].entered(now, size);
             self.bottleneck.entered(now, size.get());
         }
     }
 
-    /// A packet arrives at the bottleneck. Those of the scenario's flows need not be told: they count when they leave.
+    /// A packet arrives at the bottleneck. Only cross traffic needs this call: packets of flows count when they leave.
     #[inline]
     pub fn arrives(&mut self, owner: Owner, now: Time, size: Bytes) {
-        if !matches!(self.owners.whose(owner), Whose::Traffic(_)) {
+        if !matches!(self.owners.account_of(owner), Account::Traffic(_)) {
             return;
         }
         self.bottleneck.arrives(now, size.get());
@@ -108,15 +108,15 @@ impl Recorder {
         if departs > self.period.end {
             return;
         }
-        let (whose, bytes, wait) = (self.owners.whose(owner), size.get(), begins.since(arrival));
-        self.bottleneck.served(whose, bytes, wait, departs);
+        let (account, bytes, wait) = (self.owners.account_of(owner), size.get(), begins.since(arrival));
+        self.bottleneck.served(account, bytes, wait, departs);
         if let Some(phases) = &mut self.phases {
-            phases.served(whose, wait, departs);
+            phases.served(account, wait, departs);
         }
         if let Some(detail) = &mut self.samples.detail {
-            detail.served(whose.is_responsive(), bytes, wait, departs);
+            detail.served(account.is_responsive(), bytes, wait, departs);
             if let Owner::Flow(flow) = owner
-                && whose.is_responsive()
+                && account.is_responsive()
             {
                 detail.beside(flow, arrival, bytes);
             }
@@ -170,7 +170,7 @@ impl Recorder {
 
     /// The same for a flow beyond those of the scenario.
     fn delivered_beyond(&mut self, flow: usize, size: Bytes, at: Time) {
-        let Whose::Arrived(table) = self.owners.whose(Owner::Flow(flow)) else { return };
+        let Account::Arrived(table) = self.owners.account_of(Owner::Flow(flow)) else { return };
         if self.receivers.delivered_to_arrived(at) {
             self.arriving.tables[table].tally.received_bytes += size.get();
             if let Some(phases) = &mut self.phases {
@@ -192,17 +192,17 @@ impl Recorder {
 
     #[inline]
     fn tally(&mut self, owner: Owner) -> &mut Tally {
-        match self.owners.whose(owner) {
-            Whose::Flow(flow) => &mut self.receivers.flows[flow],
-            Whose::Arrived(table) => &mut self.arriving.tables[table].tally,
-            Whose::Traffic(source) => &mut self.traffic[source].tally,
-            Whose::Other => &mut self.other,
+        match self.owners.account_of(owner) {
+            Account::Flow(flow) => &mut self.receivers.flows[flow],
+            Account::Arrived(table) => &mut self.arriving.tables[table].tally,
+            Account::Traffic(source) => &mut self.traffic[source].tally,
+            Account::Other => &mut self.other,
         }
     }
 
-    // ---- packets whose departure is not known when they come ---------------------------------------------------
+    // ---- packets with a departure that is unknown at arrival ---------------------------------------------------
 
-    /// A link takes a packet, and nobody knows yet when it will leave.
+    /// A link takes a packet, with a departure that is not known yet.
     pub fn queued(&mut self, link: usize, at: Time) {
         self.presences(link).for_each(|present| present.comes(at));
     }
@@ -226,12 +226,12 @@ impl Recorder {
 
     /// A flow beyond those of the scenario carries packets of this traffic source from now on.
     pub fn belongs(&mut self, flow: usize, source: usize) {
-        self.owners.carry(flow, Whose::Traffic(source));
+        self.owners.carry(flow, Account::Traffic(source));
     }
 
     /// A flow of this entry of the experiment's arrivals begins. Its number is beyond those of the scenario's flows.
     pub fn arrived(&mut self, flow: usize, entry: usize, now: Time, size: Bytes) {
-        self.owners.carry(flow, Whose::Arrived(entry));
+        self.owners.carry(flow, Account::Arrived(entry));
         self.arriving.begins(entry, now, size);
     }
 }

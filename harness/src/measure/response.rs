@@ -11,7 +11,7 @@ const BAND: f64 = 0.10;
 /// Share of the available capacity that ends start-up.
 const STARTED: f64 = 0.95;
 
-/// A standing queue is one whose peak is at least this.
+/// Least peak of a standing queue.
 const STANDING: Span = Span::from_millis(1);
 
 /// ... and it is gone when it is below this share of its peak.
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_down_is_settled_when_the_rate_enters_the_band_for_good() {
+    fn a_step_down_settles_at_the_last_entry_into_the_band() {
         // 10 becomes 7 at 1000 ms: 6.9 from 20 ms on, an undershoot to 6 between 40 and 80 ms, then 6.9.
         let level = |ms: u64| match ms {
             0..1020 => 10.0,
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn start_up_ends_with_the_first_round_trip_at_95_percent() {
+    fn start_up_ends_at_95_percent_of_the_rate() {
         // 8 Mbit/s = 1000 bytes per ms; round trip 4 ms. Full rate from the 6th ms on: the first window of 4 ms with
         // at least 3800 bytes ends after 10 ms.
         let mut flows = Bins::new(Time::ZERO, MS, 50);

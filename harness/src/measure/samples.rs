@@ -1,4 +1,4 @@
-//! Samples of flows and of the bottleneck's queue, and traces of probe streams: kept with the curves.
+//! Samples of flows and of the bottleneck's queue, and traces of probe streams: recorded with the curves.
 
 use crate::measure::detail::Detail;
 use crate::measure::seen::FlowSample;
@@ -13,8 +13,8 @@ pub struct Samples {
 }
 
 impl Samples {
-    /// Whether curves are kept: samples and traces are wanted.
-    pub fn are_kept(&self) -> bool {
+    /// Whether samples and traces are recorded.
+    pub fn enabled(&self) -> bool {
         self.detail.is_some()
     }
 
@@ -30,7 +30,7 @@ impl Samples {
         }
     }
 
-    /// What a flow says of itself.
+    /// Adds a sample of a flow's state.
     pub fn of_flow(&mut self, flow: usize, sample: FlowSample) {
         if let Some(detail) = &mut self.detail
             && let Some(samples) = detail.samples.get_mut(flow)
@@ -39,7 +39,7 @@ impl Samples {
         }
     }
 
-    /// A trace will be asked for: remember traffic and flows from now on, until it comes. Extra calls are harmless.
+    /// Remembers traffic and flows from now on, for a trace that will be requested. Extra calls are harmless.
     pub fn watch(&mut self) {
         if let Some(detail) = &mut self.detail {
             detail.watching = true;

@@ -1,12 +1,12 @@
-//! What a host knows beside the packets at the measured link. What it does not know is `None`, and so are the figures
-//! that need it.
+//! What a host knows beyond the packets at the measured link. Unknown values are `None`, and so are the figures that
+//! need them.
 
 use experiment::results::StreamRecord;
 use packetscale_models::congestion::Extras;
 use packetscale_models::transport::Sender;
 use packetscale_models::units::{Rate, Span, SpanSum, Time};
 
-/// Whose packet it is.
+/// Owner of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Owner {
     /// A flow of the scenario, by number. Numbers beyond those are flows that a host makes to carry traffic: see
@@ -14,7 +14,7 @@ pub enum Owner {
     Flow(usize),
     /// A traffic source, by number.
     Traffic(usize),
-    /// The network's own, as address resolution: it loads the link and is nobody's.
+    /// Overhead of the network, such as address resolution: it loads the link and counts for no flow.
     Other,
 }
 
@@ -25,10 +25,10 @@ pub struct Seen {
     pub flows: Vec<FlowSeen>,
     /// The flows that arrived, one entry for each table of them.
     pub arrivals: Vec<ArrivalsSeen>,
-    /// The host knows when each packet's own transmission began. Without that, nobody knows how many packets were at the
-    /// link, the one in service included.
+    /// The host knows when each packet's own transmission began. Without that, the number of packets at the link, the one
+    /// in service included, is unknown.
     pub transmissions: bool,
-    /// Nobody knows the path: what the scenario says of its link is not the link's. Figures that need its rate, or its queue,
+    /// The path is unknown: the scenario's values are not those of the real link. Figures that need its rate, or its queue,
     /// stay empty.
     pub path_unknown: bool,
     /// Mean burstiness of the busy periods, from a queue discipline that measures it.
@@ -48,7 +48,7 @@ pub struct Seen {
 /// What a host knows of one flow at the end of a run.
 #[derive(Clone, Debug, Default)]
 pub struct FlowSeen {
-    /// What has to be said beside the name of its controller, if anything.
+    /// A remark to show after the name of its controller.
     pub remark: Option<String>,
     /// When it was done, if it was.
     pub completed: Option<Time>,
@@ -70,7 +70,7 @@ pub struct FlowSeen {
     pub undone: Option<u64>,
     /// Probe streams completed, and those that gave no estimate, of a controller that probes.
     pub streams: Option<(u64, u64)>,
-    /// Its controller has a rate of its own.
+    /// Its controller sets a rate.
     pub has_rate: bool,
 }
 
@@ -106,12 +106,12 @@ impl ArrivalsSeen {
 pub struct RoundTrips {
     /// Their sum.
     pub sum: SpanSum,
-    /// How many there are.
+    /// Their number.
     pub count: u64,
 }
 
 impl RoundTrips {
-    /// Their mean; `None` when there is none.
+    /// Their mean; `None` without any.
     pub(crate) fn mean_s(self) -> Option<f64> {
         (self.count > 0).then(|| self.sum.as_secs_f64() / self.count as f64)
     }
@@ -126,7 +126,7 @@ pub struct Marked {
     pub burstiness: u64,
 }
 
-/// What a flow says of itself at one instant; all `None` while it is not active.
+/// A sample of a flow's state; all `None` while it is not active.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlowSample {
     /// The rate that its controller has chosen.
@@ -142,7 +142,7 @@ pub struct FlowSample {
 }
 
 impl FlowSample {
-    /// What an active sender says of itself, to which a receiver has said that it holds so many packets.
+    /// A sample of an active sender, with the window last advertised to it, in packets.
     pub fn of<C: Extras>(sender: &Sender<C>, receive_window: u64) -> FlowSample {
         let controller = sender.controller();
         FlowSample {

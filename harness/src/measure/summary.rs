@@ -54,12 +54,12 @@ impl Recorder {
         run
     }
 
-    /// Whether there are flows whose figures are those of the run.
+    /// Whether any flow contributes to the figures of the run.
     fn has_flows(&self) -> bool {
         !self.receivers.flows.is_empty() || !self.arriving.tables.is_empty()
     }
 
-    /// The flows that arrived and ended, where the scenario asks for each.
+    /// The flows that arrived and ended, with `record.transfers`.
     fn transfers(&self, experiment: &Experiment) -> Vec<TransferResult> {
         let listed = self.arriving.tables.iter().filter(|_| experiment.record.transfers);
         listed.flat_map(|table| table.transfers()).collect()
@@ -220,7 +220,7 @@ impl Recorder {
     }
 }
 
-/// Takes out what was computed with the rate of a link that nobody knows, or needs its queue.
+/// Removes figures that need the rate or the queue of an unknown link.
 fn without_path(run: &mut Run) {
     run.summary = Summary {
         utilisation: None,
@@ -241,7 +241,7 @@ fn without_path(run: &mut Run) {
     run.phases.iter_mut().for_each(|phase| phase.available_share = None);
 }
 
-/// The colour of the flows' controllers, blended where they differ: each as much as any other. Grey without flows.
+/// The colour of the flows' controllers, blended in equal parts where they differ. Grey without flows.
 fn colour(experiment: &Experiment) -> String {
     let all =
         experiment.flows.iter().map(|flow| &**flow).chain(experiment.arrivals.iter().map(|arrivals| &arrivals.flow));
@@ -254,7 +254,7 @@ fn colour(experiment: &Experiment) -> String {
     format!("#{:02X}{:02X}{:02X}", blended(16), blended(8), blended(0))
 }
 
-/// The links that the data of a flow cross, by their names; nothing where there is one link.
+/// The names of the links that the data of a flow cross; empty on a path of one link.
 fn route(experiment: &Experiment, flow: usize) -> String {
     let names = experiment.flows[flow].route.iter().map(|link| experiment.links[*link].name.as_str());
     if experiment.links.len() < 2 { String::new() } else { names.collect::<Vec<_>>().join(", ") }
@@ -264,7 +264,7 @@ pub(super) fn seconds_after(from: Time, end: Time) -> f64 {
     end.saturating_since(from).as_secs_f64()
 }
 
-/// `None` where there is no whole.
+/// `None` for an empty whole.
 pub(super) fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
@@ -285,7 +285,7 @@ fn rtt_mean_s(seen: &Seen) -> Option<f64> {
     ratio(sum, count as f64)
 }
 
-/// Jain's index: (sum x)^2 / (n sum x^2). `None` where nobody has anything, or where there are not two to compare.
+/// Jain's index: (sum x)^2 / (n sum x^2). `None` if all shares are zero, or with fewer than two.
 pub(super) fn jain(shares: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let n = shares.clone().count() as f64;
     let sum: f64 = shares.clone().sum();
@@ -316,7 +316,7 @@ mod tests {
     use packetscale_models::units::Span;
 
     #[test]
-    fn two_flows_of_which_one_has_all_are_as_unfair_as_two_can_be() {
+    fn jain_index_of_one_flow_with_everything_is_lowest() {
         assert_eq!(jain([3.0, 3.0].into_iter()), Some(1.0));
         assert_eq!(jain([5.0, 0.0].into_iter()), Some(0.5));
         assert_eq!(jain([0.0, 0.0].into_iter()), None);
@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_path_that_nobody_knows_there_is_no_figure_that_needs_its_rate() {
+    fn an_unknown_path_has_no_figures_that_need_its_rate() {
         let text = r#"
             run = { duration = "2 s", warmup = "1 s" }
             path = { rate = "8 Mbit/s", delay = "5 ms", buffer = "10 kB" }
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn marks_that_one_flow_does_not_know_are_not_known() {
+    fn marks_are_unknown_unless_every_flow_reports_them() {
         let knows = FlowSeen { marked: Some(Marked { congestion: 3, burstiness: 1 }), ..FlowSeen::default() };
         let of = |flows| marked(&Seen { flows, ..Seen::default() }, |marked| marked.congestion);
         assert_eq!(of(vec![knows.clone(), knows.clone()]), Some(6.0));

@@ -1,6 +1,6 @@
 //! What each owner of packets did.
 
-/// What one owner of packets did, after the warm-up unless said.
+/// Totals of one owner of packets, after the warm-up unless noted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
     /// Bytes that reached the flow's receiver.

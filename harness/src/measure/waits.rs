@@ -5,7 +5,7 @@ use hdrhistogram::Histogram;
 /// The median and the 99th percentile of waiting times, seconds; `None` where no packet passed.
 pub(crate) type Waits = Option<(f64, f64)>;
 
-/// The longest time that is told apart: 1000 s.
+/// The longest time that is resolved: 1000 s.
 const LONGEST_NS: u64 = 1_000_000_000_000;
 
 /// An empty distribution, to three digits.

@@ -28,7 +28,7 @@ pub(crate) struct Windows {
 }
 
 impl Windows {
-    /// Whole windows between `from` and `to`; `None` when none are asked for.
+    /// Whole windows between `from` and `to`; `None` without lengths.
     pub(crate) fn new(lengths: &[Span], from: Time, to: Time) -> Option<Box<Windows>> {
         let first = *lengths.first()?;
         let count = to.saturating_since(from) / first;
@@ -154,7 +154,7 @@ mod tests {
     /// Independent counts add up as any independent variables: H = 1/2. A walk's windows differ by sums of independent
     /// steps: the Allan variance of windows of length w grows as w^3, H = 3/2.
     #[test]
-    fn the_hurst_parameter_of_independent_counts_is_a_half_and_of_a_walk_three_halves() {
+    fn hurst_parameter_of_white_noise_is_half_and_of_a_walk_three_halves() {
         let mut state = 1u64;
         let mut draw = move || {
             state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

@@ -9,7 +9,7 @@ use experiment::results::Run;
 use packetscale_models::units::Time;
 use std::io::{self, Write};
 
-/// What a capture says of itself.
+/// The comment in a capture's header.
 const COMMENT: &str = "A simulation: headers are made up from what each flow did. Time zero of the run is 2000-01-01 \
 00:00 UTC. Captured at the senders. Handshakes are made up and take no time. Data are not stored and count as zeros in \
 checksums.";
@@ -27,7 +27,7 @@ pub struct Capture<W: Write> {
 }
 
 impl<W: Write> Capture<W> {
-    /// Begins a capture. `program`: the name and version of who writes it.
+    /// Begins a capture. `program`: name and version of the writing program.
     ///
     /// # Errors
     /// That of writing.
@@ -40,7 +40,7 @@ impl<W: Write> Capture<W> {
     fn open(&mut self, until_ns: u64) -> io::Result<()> {
         while let Some((_, flow)) = self.closed.pop_if(|(at_ns, _)| *at_ns <= until_ns) {
             let Some(connection) = self.connections.get_mut(flow) else { continue };
-            write(&mut self.file, &mut self.bytes, &connection.asks())?;
+            write(&mut self.file, &mut self.bytes, &connection.syn())?;
             write(&mut self.file, &mut self.bytes, &connection.granted())?;
             write(&mut self.file, &mut self.bytes, &connection.confirms())?;
         }

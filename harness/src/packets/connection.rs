@@ -1,6 +1,6 @@
 //! A flow as a TCP connection: sequence numbers in bytes, timestamps, selective acknowledgments, accurate ECN.
 //!
-//! A flow numbers packets, TCP numbers bytes. A full packet carries as many bytes as its size leaves after the headers,
+//! A flow numbers packets, TCP numbers bytes. The payload of a full packet is its size less its headers,
 //! so packet `n` begins with byte `1 + n * payload`: both ends begin at 0, and the SYN takes one number. Only the last
 //! packet may be shorter.
 
@@ -30,17 +30,17 @@ const FIRST_PORT: u16 = 49_152;
 /// The largest shift of a window (RFC 7323, section 2.3).
 const MOST_SHIFT: u8 = 14;
 
-/// Transmissions before the newest one that was echoed whose times are kept, for packets that others overtook.
+/// Transmissions before the newest echoed one with a stored time, for reordered packets.
 const OVERTAKEN: u64 = 4096;
 
 /// Accurate ECN counts from here (RFC 9768, section 3.2.2.1).
 const FIRST_COUNT: u64 = 5;
-/// What a handshake says with ACE (RFC 9768, table 2): all three bits offer it, and this accepts it and says that the
+/// ACE in a handshake (RFC 9768, table 2): all three bits offer it, and this accepts it and reports that the
 /// other's packet came as Not-ECT.
 const ACE_OFFERED: u64 = 7;
 const ACE_NOT_ECT: u64 = 2;
 
-/// The most blocks beside timestamps.
+/// The most blocks in addition to timestamps.
 const MOST_BLOCKS: usize = 3;
 
 /// A packet as it is captured.
@@ -54,7 +54,7 @@ pub(crate) struct Connection {
     sender: Address,
     receiver: Address,
     flow: FlowStart,
-    /// Timestamps are on: the packets have room for them.
+    /// Timestamps are on: headers include them.
     stamped: bool,
     /// Bytes of data in a full packet.
     payload: u64,
@@ -157,8 +157,8 @@ impl Connection {
         }
     }
 
-    /// The sender asks for a connection.
-    pub(crate) fn asks(&mut self) -> Captured<'_> {
+    /// The first packet of the handshake.
+    pub(crate) fn syn(&mut self) -> Captured<'_> {
         let at_ns = self.opens_ns();
         self.opening(stamp(at_ns), 0);
         let flags = SYN | self.accurate_ecn(ACE_OFFERED);
@@ -216,7 +216,7 @@ impl Connection {
 
     // ---- bytes -------------------------------------------------------------------------------------------------
 
-    /// Bytes of data in a segment. A segment that has no room for its headers carries one byte all the same.
+    /// Bytes of data in a segment. A segment smaller than its headers carries one byte.
     fn data(&mut self, segment: &Segment) -> u64 {
         let missing: Bytes = self.flow.packet.saturating_sub(segment.size);
         let data = self.payload.saturating_sub(missing.get()).max(1);
@@ -286,7 +286,7 @@ impl Connection {
     }
 }
 
-/// The least shift with which a window of so many bytes can be said, or the largest there is.
+/// The least shift that can express a window of this many bytes, or the largest shift allowed.
 fn shift(window: u64) -> u8 {
     (0..MOST_SHIFT).find(|shift| window >> shift <= u64::from(u16::MAX)).unwrap_or(MOST_SHIFT)
 }
@@ -297,13 +297,13 @@ mod tests {
     use packetscale_models::units::{Marks, Span};
 
     #[test]
-    fn a_window_is_said_with_the_least_shift() {
+    fn a_window_uses_the_least_shift() {
         let shifts = [65_535, 65_536, 1 << 20, u64::from(u16::MAX) << 14, u64::MAX].map(shift);
         assert_eq!(shifts, [0, 1, 5, 14, 14]);
     }
 
     #[test]
-    fn bytes_follow_packets_and_the_last_may_be_short() {
+    fn byte_numbers_follow_packets_and_the_last_may_be_short() {
         let flow = FlowStart {
             controller: String::new(),
             start: Time::ZERO,

@@ -29,7 +29,7 @@ pub(crate) struct Address {
     pub(crate) port: u16,
 }
 
-/// A segment of TCP, as its headers say it.
+/// A segment of TCP, as in its headers.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Headers<'a> {
     pub(crate) from: Address,

@@ -1,7 +1,7 @@
 //! What happened to each packet, in files of other tools.
 //!
-//! A host that knows its packets one by one tells an [`Observer`] of them while a run goes on. Each observer writes as it
-//! is told, so that memory does not grow with the length of a run.
+//! A host that simulates single packets reports them to an [`Observer`] during a run. Each observer writes at
+//! once, so that memory does not grow with the length of a run.
 //!
 //! | observer | file |
 //! |---|---|
@@ -29,28 +29,28 @@ use packetscale_models::transport::{Ack, Segment};
 use packetscale_models::units::{Bytes, Ecn, Rate, Span, Time};
 use std::io;
 
-/// Is told what happens in a run, event by event.
+/// Receives the events of a run, one by one.
 pub trait Observer {
     /// A run begins.
     ///
     /// # Errors
-    /// What is told cannot be written.
+    /// The start cannot be written.
     fn begin(&mut self, start: &Start) -> io::Result<()>;
 
     /// Something happened. Events of senders come in order of time.
     ///
     /// # Errors
-    /// What is told cannot be written.
+    /// The event cannot be written.
     fn see(&mut self, at: Time, event: &Event) -> io::Result<()>;
 
-    /// The run is over; this is what was measured. What was told is written.
+    /// The run is over, with these results. All events are written when this returns.
     ///
     /// # Errors
-    /// What is told cannot be written.
+    /// The rest cannot be written.
     fn end(&mut self, run: &Run) -> io::Result<()>;
 }
 
-/// Several are told one after the other.
+/// Forwards each event to all of them in order.
 impl Observer for Vec<Box<dyn Observer>> {
     fn begin(&mut self, start: &Start) -> io::Result<()> {
         self.iter_mut().try_for_each(|one| one.begin(start))
@@ -104,36 +104,36 @@ pub struct FlowStart {
     pub rtt: Span,
     /// Window that its receiver advertises, in packets; `u64::MAX`: without a limit.
     pub receive_window: u64,
-    /// What its packets say of marks.
+    /// ECN capability of its packets.
     pub ecn: Ecn,
 }
 
 /// What happened. A flow is named by its number in the scenario, a link as well.
 #[derive(Clone, Copy, Debug)]
-#[allow(clippy::large_enum_variant, reason = "events are told one by one, and only where somebody asks")]
+#[allow(clippy::large_enum_variant, reason = "events are passed one by one, and only to observers")]
 pub enum Event {
     /// A segment leaves its sender.
     Sent {
-        /// Whose it is.
+        /// Its flow.
         flow: usize,
         /// The segment.
         segment: Segment,
     },
     /// An acknowledgment reaches its sender.
     Acknowledged {
-        /// Whose it is.
+        /// Its flow.
         flow: usize,
         /// The acknowledgment.
         ack: Ack,
     },
-    /// What a sender says of itself after one of the above.
+    /// State of a sender after one of the above.
     Sender {
-        /// Whose it is.
+        /// Its flow.
         flow: usize,
-        /// What it says.
+        /// The state.
         state: SenderState,
     },
-    /// A link serves a packet of any flow or traffic. Told when the packet arrives or when it leaves.
+    /// A link serves a packet of any flow or traffic. Reported when the packet arrives or when it leaves.
     Served {
         /// The link.
         link: usize,
@@ -144,14 +144,14 @@ pub enum Event {
         /// When its last bit leaves.
         departs: Time,
     },
-    /// A packet of a flow is dropped at a queue or lost on a link. Told when it is known, perhaps ahead of its time.
+    /// A packet of a flow is dropped at a queue or lost on a link. Reported once known, perhaps ahead of its time.
     Lost {
-        /// Whose it is.
+        /// Its flow.
         flow: usize,
         /// Its place in the flow, in packets.
         sequence: u64,
     },
-    /// A link takes a packet of any flow or traffic, and cannot tell yet when it will leave: it is served or dropped later, or
+    /// A link takes a packet of any flow or traffic, with unknown departure: it is served or dropped later, or
     /// waits at the end of the run.
     Queued {
         /// The link.
@@ -181,7 +181,7 @@ impl Event {
     }
 }
 
-/// What a sender says of itself.
+/// State of a sender.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct SenderState {
     /// Congestion window in packets.

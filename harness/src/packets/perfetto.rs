@@ -2,8 +2,8 @@
 //! process with counters over time and slices.
 //!
 //! A counter holds from one value to the next, as Perfetto draws it, so that its integral is that of the curve: values
-//! stand at the beginning of their intervals of `record.step`. Flows have the curves of the results; links have what was
-//! told packet by packet.
+//! are at the beginning of their intervals of `record.step`. Flows have the curves of the results; links have values
+//! that are reported packet by packet.
 
 use crate::packets::{Event, LinkStart, Observer, Start};
 use experiment::results::{Run, Series, StreamRecord};
@@ -22,7 +22,7 @@ const PS_PER_S: f64 = 1e12;
 /// Writes a trace.
 pub struct Perfetto<W: Write> {
     out: W,
-    /// An event was written: a comma stands before the next.
+    /// An event was written: a comma precedes the next.
     begun: bool,
     step: Span,
     end: Time,
@@ -122,7 +122,7 @@ impl<W: Write> Perfetto<W> {
             None => self.of_link(self.measured),
         };
         for (number, value) in curve.values.iter().enumerate() {
-            // A curve's values stand in the middle of their intervals.
+            // A curve's values are at the middle of their intervals.
             let at_s = curve.start_s - curve.step_s / 2.0 + curve.step_s * number as f64;
             if let Some(value) = value {
                 self.counter(process, &curve.metric, &curve.unit, at_s, f64::from(*value))?;

@@ -5,7 +5,7 @@
 //!
 //!  1. Packet numbers are those of transmissions. TCP acknowledges data; here an acknowledgment names the transmissions
 //!     that it newly covers: of each packet the latest one.
-//!  2. A frame of data says which packet of the flow it carries through its offset, in bytes on the wire.
+//!  2. The offset of a data frame, in bytes on the wire, identifies the packet of the flow that it carries.
 //!  3. Lengths are those of packets on the wire, and windows are packets times that length.
 
 use crate::packets::{Event, FlowStart, Observer, SenderState, Start};
@@ -18,7 +18,7 @@ use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Stands before each record (RFC 7464).
+/// Precedes each record (RFC 7464).
 const RECORD: u8 = 0x1e;
 
 /// A file is written in pieces of this size, and closed between them: a run may have more flows than a process may have
@@ -38,7 +38,7 @@ struct Log {
     file: PathBuf,
     piece: Vec<u8>,
     flow: FlowStart,
-    /// What the last event said, by the names of its fields.
+    /// Values of the last event, by field name.
     known: Map<String, Value>,
     in_recovery: bool,
     /// The latest transmission of each packet that is not acknowledged.
@@ -48,7 +48,7 @@ struct Log {
 }
 
 impl Qlog {
-    /// Begins the logs in this folder, which exists. `program`: the name and version of who writes them.
+    /// Begins the logs in this folder, which exists. `program`: name and version of the writing program.
     pub fn new(folder: &Path, program: &str) -> Qlog {
         Qlog { folder: folder.to_path_buf(), program: program.to_string(), packets: false, flows: Vec::new() }
     }
@@ -152,7 +152,7 @@ impl Log {
     }
 }
 
-/// What `recovery:metrics_updated` may say.
+/// The fields of `recovery:metrics_updated`.
 fn fields(state: &SenderState, packet_bytes: u64) -> impl Iterator<Item = (&'static str, Value)> {
     let always = [
         ("min_rtt", json!(millis(state.min_rtt))),

@@ -1,7 +1,7 @@
 //! What each flow of the scenario sent, had acknowledged and lost, in few enough points for a picture.
 //!
-//! Of each list of points every `n`-th is kept. `n` begins at 1 and doubles whenever the list is full, when every second
-//! point goes. So short runs keep every packet, long ones points that are evenly spread over their packets, and memory
+//! Of each list of points every `n`-th is stored. `n` begins at 1 and doubles whenever the list is full; every second
+//! point is then removed. So short runs keep every packet, long ones points that are evenly spread over their packets, and memory
 //! does not grow with the run.
 
 use crate::packets::{Event, Observer, Start};
@@ -59,7 +59,7 @@ pub struct Sequences {
 }
 
 impl Sequences {
-    /// What was kept, flow by flow.
+    /// The stored points, flow by flow.
     pub fn records(self) -> Vec<SequenceRecord> {
         let record = |(number, lists): (usize, Lists)| SequenceRecord {
             flow: number as u32,

@@ -1,12 +1,12 @@
 //! From two captures of the same packets, the sender's and the receiver's, to a recording of probe streams.
 //!
 //! A packet is known in both by its addresses and ports, its TCP sequence number (UDP: its checksum), its length and, in
-//! IPv4, its identification, which also tells a retransmission from the first transmission. Packets that share all of
+//! IPv4, its identification, which also distinguishes a retransmission from the first transmission. Packets that share all of
 //! these with another are left out, and so are those without data. The clocks of the two machines need not agree: only
 //! gaps are read.
 //!
-//! A stream ends at a pause in sending, longer than [`PAUSE`] times the median gap of its flow, or after so many packets as
-//! the caller says. A packet that never arrived, or that another overtook, is lost to its stream.
+//! A stream ends at a pause in sending, longer than [`PAUSE`] times the median gap of its flow, or after a given
+//! number of packets. A packet that never arrived, or that another overtook, is lost to its stream.
 
 use experiment::traffic::{Capture, TrafficError};
 use packetscale_models::units::{Bytes, Span};
@@ -28,7 +28,7 @@ pub enum CaptureError {
     Unlike(String),
 }
 
-/// Who sends to whom: addresses, protocol, ports.
+/// Addresses, protocol and ports.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Flow {
     from: Vec<u8>,
@@ -125,7 +125,7 @@ pub fn is_capture(file: &Path) -> bool {
 }
 
 /// Writes the recording of the streams that went from one capture to the other, in streams of at most `most` packets.
-/// Returns warnings of what is wrong with the captures and was read all the same.
+/// Returns warnings about defects of the captures that did not prevent reading them.
 ///
 /// # Errors
 /// Files that cannot be read, or that have few packets in common; what cannot be written is the inner error.
@@ -149,7 +149,7 @@ pub fn write(
         let received = arrived.get(&packet.key).copied().flatten();
         flows[at].1.push(Sent { at: packet.at, size: packet.size, received });
     }
-    // What went the other way stands in the receiver's capture first, but in both: a flow counts from its sender's side.
+    // Both captures contain the reverse direction, and the receiver's has it first: a flow counts from its sender's side.
     flows.retain(|(_, packets)| packets.iter().any(|packet| packet.received.is_some()));
     let all: usize = flows.iter().map(|(_, packets)| packets.len()).sum();
     let found = flows.iter().flat_map(|(_, packets)| packets).filter(|packet| packet.received.is_some()).count();

@@ -1,4 +1,4 @@
-//! What this room asks of a host.
+//! Interface of hosts that send probe streams.
 
 use crate::probing::{ProbeStream, ProbingError};
 use experiment::scenario::Experiment;

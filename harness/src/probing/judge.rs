@@ -1,7 +1,7 @@
 //! All streams of a plan, sent and judged by what was available: scores as named figures.
 
 use crate::probing::point::SweepPoint;
-use crate::probing::{ProbeHost, ProbeStream, ProbingError, Reader, Scored, looks};
+use crate::probing::{ProbeHost, ProbeStream, ProbingError, Reader, Scored, gaps};
 use experiment::results::Interval;
 use experiment::scenario::Experiment;
 use packetscale_models::estimation::{Decisions, Reading, Score};
@@ -37,16 +37,16 @@ pub fn scores(points: &[SweepPoint], readers: &[Reader]) -> Vec<Scored> {
         (key, score(point, seen.clone(), reader))
     };
     let at = |point| {
-        let seen = looks::on_their_way(point);
+        let seen = gaps::on_their_way(point);
         readers.iter().map(move |reader| each(point, &seen, reader))
     };
     points.iter().flat_map(at).collect()
 }
 
-/// All figures of a method at a point, beside those that no method decides. Those with `_half_width` are half of the 95 %
+/// All figures of a method at a point, in addition to those that depend on no method. `_half_width` marks half of the 95 %
 /// interval over the runs.
 fn score(point: &SweepPoint, mut figures: Map<String, Value>, method: &Reader) -> Value {
-    looks::denoised(&mut figures, point, method);
+    gaps::denoised(&mut figures, point, method);
     let runs: Vec<&[ProbeStream]> = point.runs.iter().map(Vec::as_slice).collect();
     if point.levels == 1 {
         decided(&mut figures, method, &runs);
@@ -79,8 +79,8 @@ fn score(point: &SweepPoint, mut figures: Map<String, Value>, method: &Reader) -
     Value::Object(figures)
 }
 
-/// The share of intervals that hold the truth; and the share within 10 % of the half of the streams whose interval is
-/// narrowest: whether a method knows when it knows.
+/// Share of intervals that contain the truth; and share of estimates within 10 % among the half of the streams with the
+/// narrowest intervals: whether a method knows how sure it is.
 fn surest(figures: &mut Map<String, Value>, method: &Reader, runs: &[&[ProbeStream]]) {
     let read = |probe: &ProbeStream| {
         let estimate = method.read(probe)?.ok()?;
@@ -100,7 +100,7 @@ fn surest(figures: &mut Map<String, Value>, method: &Reader, runs: &[&[ProbeStre
     figures.insert("surest_half_within_10".into(), json!(near as f64 / readings.len() as f64));
 }
 
-/// A figure, and half of its 95 % interval where there are several runs.
+/// Inserts a figure, and half of its 95 % interval with several runs.
 pub(crate) fn put(figures: &mut Map<String, Value>, name: &str, figure: impl Into<Option<f64>>, each: &[f64]) {
     figures.insert(name.to_string(), json!(figure.into()));
     let known: Vec<f64> = each.iter().copied().filter(|x| x.is_finite()).collect();
@@ -109,7 +109,7 @@ pub(crate) fn put(figures: &mut Map<String, Value>, name: &str, figure: impl Int
     }
 }
 
-/// Share of the streams whose error is at most so much.
+/// Distribution of errors: share of the streams with an error of at most each value.
 fn cdf(score: &Score) -> Vec<[f64; 2]> {
     if score.errors.is_empty() {
         return Vec::new();

@@ -1,19 +1,19 @@
-//! Probe streams: what a host sends, how a recording of them is kept, what methods read from them, and how near that is
-//! to what was really available.
+//! Probe streams: sending and recording them, estimating available capacity from them, and scoring estimates against
+//! the truth.
 //!
-//! * [`ProbeStream`]: one stream and what became of it, with the truth beside it.
-//! * [`ProbeHost`]: what sends streams. This room knows no host; a host fills the record, as it fills the results of a run.
+//! * [`ProbeStream`]: one stream, its outcome and the truth.
+//! * [`ProbeHost`]: sends streams. This module depends on no host; a host fills the record, as it fills the results of a run.
 //! * [`recording`]: the CSV file of recorded gaps.
 //! * [`captures`]: such a recording from two captures, the sender's and the receiver's.
 //! * [`observe`] and [`scores`]: all streams of a plan, judged method by method.
 //! * [`search`]: whole searches, in which a method steers the streams that follow.
 //!
-//! The work is done on the threads of the caller's pool; the results do not depend on how many there are.
+//! The work is done on the threads of the caller's pool; the results do not depend on their number.
 
 pub mod captures;
+mod gaps;
 mod host;
 mod judge;
-mod looks;
 mod point;
 mod reader;
 pub mod recording;
@@ -38,10 +38,10 @@ pub type Scored = (BTreeMap<String, String>, Value);
 /// Why streams cannot be sent or judged.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ProbingError {
-    /// A method that does not exist or does not fit; who asked says where it was written.
+    /// A method that does not exist or does not fit; the caller adds where it was written.
     #[error("{0}")]
     Method(String),
-    /// The host could not send the streams, or the scenario asks for none.
+    /// The host could not send the streams, or the scenario has none.
     #[error("{0}")]
     Sending(String),
 }
@@ -51,7 +51,7 @@ pub fn searches(plan: &[Experiment]) -> bool {
     plan.iter().all(|experiment| experiment.probe.is_some_and(|probe| probe.search.is_some()))
 }
 
-/// Sends the streams of a plan and judges these methods, as often as the plan says.
+/// Sends the streams of a plan and judges these methods, with the replications of the plan.
 ///
 /// # Errors
 /// A method that is not known, or a host that cannot send.

@@ -14,7 +14,7 @@ pub struct SweepPoint {
 }
 
 impl SweepPoint {
-    /// Streams to show: of the first run from its middle on, those whose rates cover what was available.
+    /// Streams to show: from the middle of the first run on, those with rates that cover the available one.
     pub fn shown(&self) -> impl Iterator<Item = &ProbeStream> {
         let run = self.runs.first().map_or(&[][..], Vec::as_slice);
         let covering = |probe: &&ProbeStream| probe.packets.len() > 2 && (self.levels == 1 || probe.covers_truth());

@@ -1,4 +1,4 @@
-//! Who reads the streams of a plan: methods, and two baselines to compare them with.
+//! Readers of the streams of a plan: methods, and two baselines to compare them with.
 
 use crate::probing::{ProbeStream, ProbingError};
 use packetscale_models::estimation::{Abstain, Estimate, Method, MethodError, Reading, Score, Stream};
@@ -23,7 +23,7 @@ const CONSTANT: &str = "constant guess";
 const MEAN_RATE: &str = "R_avg, no measurement";
 
 impl Reader {
-    /// A method, one of the two baselines, or either after a name of its own: `NAME: METHOD`.
+    /// A method, one of the two baselines, or either with a given name: `NAME: METHOD`.
     ///
     /// # Errors
     /// A method that does not exist, or a setting that it does not take.
@@ -76,7 +76,7 @@ impl Reader {
         trains.map(|train| self.of_train(train)).collect()
     }
 
-    /// The mean of the estimates of a train, beside what was available during all of it.
+    /// The mean of the estimates of a train, with the mean available rate during it.
     fn of_train(&self, train: &[ProbeStream]) -> Reading {
         let first = &train[0];
         let estimate = match &self.reads {

@@ -1,4 +1,4 @@
-//! One probe stream: when each packet was asked for, sent and seen, and what was available meanwhile.
+//! One probe stream: the scheduled, sent and received time of each packet, and the capacity available meanwhile.
 
 use packetscale_models::estimation::{Gap, Stream};
 use packetscale_models::units::{Bytes, Rate, Span, Time};
@@ -35,7 +35,7 @@ pub struct ProbeStream {
 pub struct ProbePacket {
     /// Its number in the stream, from 0.
     pub number: u32,
-    /// The gap before it as the sender was asked for it.
+    /// The scheduled gap before it.
     pub asked: Span,
     /// When it was sent, by the sender's record.
     pub sent: Time,
@@ -71,12 +71,12 @@ impl ProbeStream {
         Stream { lost: u64::from(self.lost), ..Stream::new(gaps) }
     }
 
-    /// Whether the truth lies between its lowest and its highest rate.
+    /// Whether the truth is between its lowest and its highest rate.
     pub fn covers_truth(&self) -> bool {
         (self.lowest..=self.highest).contains(&self.truth)
     }
 
-    /// Error of each gap that its host created, in nanoseconds: real less asked for.
+    /// Error of each gap that its host created, in nanoseconds: actual less scheduled.
     pub fn gap_errors_ns(&self) -> impl Iterator<Item = f64> {
         let error = |pair: &[ProbePacket]| {
             let real = pair[1].left.picos() as f64 - pair[0].left.picos() as f64;

@@ -14,13 +14,13 @@ pub fn monotonic_ns() -> u64 {
 /// Sleeps until an instant of CLOCK_MONOTONIC. Returns at once when it has passed.
 pub fn sleep_until(ns: u64) {
     let time = libc::timespec { tv_sec: (ns / 1_000_000_000) as i64, tv_nsec: (ns % 1_000_000_000) as i64 };
-    // SAFETY: the pointer is to a local that outlives the call; no remainder is asked for with an absolute time.
+    // SAFETY: the pointer is to a local that outlives the call; an absolute sleep needs no remainder.
     while unsafe { libc::clock_nanosleep(libc::CLOCK_MONOTONIC, libc::TIMER_ABSTIME, &time, std::ptr::null_mut()) }
         == libc::EINTR
     {}
 }
 
-/// Longest sleep before a thread looks whether it is over.
+/// Longest sleep before a thread checks whether to stop.
 const LONGEST_SLEEP_NS: u64 = 50_000_000;
 
 /// Sleeps until an instant of CLOCK_MONOTONIC, or until soon after it is `over`. Returns whether it is not.
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_sleep_never_ends_early_and_one_that_is_over_returns_at_once() {
+    fn a_sleep_never_ends_early() {
         let due = monotonic_ns() + 1_000_000;
         sleep_until(due);
         assert!(monotonic_ns() >= due);
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sleep_of_what_is_over_does_not_last() {
+    fn a_sleep_until_the_past_returns_at_once() {
         let due = monotonic_ns() + 1_000_000;
         assert!(sleep_unless(&AtomicBool::new(false), due) && monotonic_ns() >= due);
         assert!(!sleep_unless(&AtomicBool::new(true), u64::MAX));

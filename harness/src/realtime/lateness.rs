@@ -1,7 +1,7 @@
 //! How late this machine wakes a thread that sleeps.
 
 use crate::realtime::clock::{monotonic_ns, sleep_until};
-use crate::realtime::priority::{Urgency, hurry};
+use crate::realtime::priority::{Urgency, set_priority};
 use std::io;
 
 /// Sleeps of one measurement, and their length.
@@ -15,18 +15,18 @@ pub struct Lateness {
 }
 
 impl Lateness {
-    /// Measures for about 0.2 s, in a thread of its own at the priority of [`Urgency::Path`].
+    /// Measures for about 0.2 s, in a separate thread at the priority of [`Urgency::Path`].
     ///
     /// # Errors
     /// The thread cannot have its priority.
     pub fn measure() -> io::Result<Lateness> {
-        Lateness::after(|| hurry(Urgency::Path))
+        Lateness::after(|| set_priority(Urgency::Path))
     }
 
-    /// Measures for about 0.2 s, in a thread of its own that other programs may delay.
+    /// Measures for about 0.2 s, in a separate thread at ordinary priority.
     ///
     /// # Errors
-    /// There is no thread to be had.
+    /// No thread can be started.
     pub fn measure_at_ordinary_priority() -> io::Result<Lateness> {
         Lateness::after(|| Ok(()))
     }

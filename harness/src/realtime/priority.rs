@@ -16,25 +16,25 @@ pub enum Urgency {
 ///
 /// # Errors
 /// The system refuses: an ordinary user may not.
-pub fn hurry(urgency: Urgency) -> io::Result<()> {
+pub fn set_priority(urgency: Urgency) -> io::Result<()> {
     schedule(libc::SCHED_FIFO, urgency as i32)
 }
 
 /// The calling thread is urgent until this is dropped.
 #[derive(Debug)]
-pub struct Hurry(());
+pub struct PriorityGuard(());
 
-impl Hurry {
+impl PriorityGuard {
     /// Makes the calling thread this urgent.
     ///
     /// # Errors
-    /// As [`hurry`].
-    pub fn new(urgency: Urgency) -> io::Result<Hurry> {
-        hurry(urgency).map(|()| Hurry(()))
+    /// As [`set_priority`].
+    pub fn new(urgency: Urgency) -> io::Result<PriorityGuard> {
+        set_priority(urgency).map(|()| PriorityGuard(()))
     }
 }
 
-impl Drop for Hurry {
+impl Drop for PriorityGuard {
     fn drop(&mut self) {
         // Going back to the ordinary needs no right that could be missing.
         let _ = schedule(libc::SCHED_OTHER, 0);
@@ -44,8 +44,8 @@ impl Drop for Hurry {
 /// The shortest turn that Linux grants, in nanoseconds.
 const TURN_NS: u64 = 100_000;
 
-/// Asks for short turns at a processor. A thread that sleeps most of the time then runs soon after it wakes, also beside others that
-/// compute: its turn ends before theirs, and the scheduler prefers that (EEVDF, Linux 6.12 and later; older kernels take no notice). No right
+/// Requests short time slices. A thread that mostly sleeps then runs soon after it wakes, even while others
+/// compute: its slice ends before theirs, and the scheduler prefers that (EEVDF, Linux 6.12 and later; older kernels ignore it). No right
 /// is needed.
 ///
 /// # Errors

@@ -1,6 +1,6 @@
-//! Processor time. Most of what a network costs the kernel does in interrupts, on behalf of no thread, and counts by
-//! looking at every clock tick who is there: too coarse, and blind to what happens at ticks. Idle time is measured, in
-//! microseconds. So the cost of a run is the time that the machine's processors were not idle, whoever used them: to be
+//! Processor time. Most of what a network costs the kernel happens in interrupts, charged to no thread and counted by
+//! sampling at clock ticks: too coarse, and blind to what happens at ticks. Idle time is measured, in
+//! microseconds. So the cost of a run is the time that the machine's processors were not idle, for any reason: to be
 //! compared only between runs on a machine that does nothing else.
 
 use crate::realtime::clock::monotonic_ns;

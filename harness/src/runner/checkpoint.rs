@@ -1,6 +1,6 @@
-//! What is done of a plan that is under way: one line per run in a file of the output folder. After an interruption,
-//! whoever asks for the same runs takes them from there: the same program again, or another copy of it. The file of a shard
-//! has a line more, the first, which says what it is.
+//! Finished runs of an unfinished plan: one line per run in a file of the output folder. After an interruption,
+//! the same plan resumes from there, in the same program or another copy of it. The file of a shard
+//! begins with a line that describes the shard.
 
 use crate::runner::head::Head;
 use crate::runner::line::{self, line};
@@ -27,7 +27,7 @@ pub struct Checkpoint {
 pub(crate) enum Opened {
     /// The file, and the runs that it holds.
     Checkpoint(Checkpoint, BTreeMap<String, Run>),
-    /// What was found there is not of this plan: nothing was changed.
+    /// The file belongs to another plan: nothing was changed.
     Foreign(String),
 }
 
@@ -38,8 +38,8 @@ pub struct Sealed<'a> {
 }
 
 impl Checkpoint {
-    /// Opens the file in `folder` for a plan of this many runs. What it holds of the runs with these `ids` is kept and
-    /// returned. Other runs, and a file that is not of packetscale, are dropped only to `replace` them; a line that was cut
+    /// Opens the file in `folder` for a plan of this many runs. Returns its runs with these `ids`, which remain in it.
+    /// Other runs, and a file that is not of packetscale, are dropped only to `replace` them; a line that was cut
     /// short or damaged is no run.
     ///
     /// # Errors
@@ -69,9 +69,9 @@ impl Checkpoint {
         Ok(Opened::Checkpoint(checkpoint, kept))
     }
 
-    /// Opens the file of a shard, whose first line is `head`, for the runs with these `ids`. Nothing in it is written again:
-    /// runs are appended, after a last line that was cut short is removed. What it holds of other runs, or under another
-    /// head, is dropped only to `replace` it.
+    /// Opens the file of a shard, with `head` as first line, for the runs with these `ids`. Nothing in it is rewritten:
+    /// runs are appended, after a last line that was cut short is removed. Other runs, or runs under another
+    /// head, are dropped only to `replace` them.
     ///
     /// # Errors
     /// As [`Checkpoint::open`]; the file itself is locked, so that others can make other shards in its folder.
@@ -176,7 +176,7 @@ pub fn alone_in(folder: &Path) -> io::Result<File> {
     Ok(open)
 }
 
-/// Locks a file or folder, or says who has it.
+/// Locks a file or folder; the error names `other` as the holder.
 fn lock(open: &File, other: &str) -> io::Result<()> {
     match open.try_lock() {
         Ok(()) => Ok(()),
@@ -187,7 +187,7 @@ fn lock(open: &File, other: &str) -> io::Result<()> {
     }
 }
 
-/// Whether there is neither a file nor a folder, as a pipe. To read it may be to wait for ever.
+/// Whether the path is neither a file nor a folder, for example a pipe. Reading it may block for ever.
 pub(crate) fn is_no_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }

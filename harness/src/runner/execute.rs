@@ -24,19 +24,19 @@ pub struct Runner<'a> {
     pub host: &'a dyn Host,
     /// By which program.
     pub program: &'a Program,
-    /// How many at the same time, if the host makes as many; `None`: as many as it makes. Results do not depend on it.
+    /// Most runs at the same time, up to the host's limit; `None`: that limit. Results do not depend on it.
     pub jobs: Option<u16>,
-    /// Whether what lies in the folder of another scenario, or of an earlier form of this one, may be lost.
+    /// Whether results of another scenario in the folder, or of an earlier form of this one, may be overwritten.
     pub replace: bool,
-    /// Who is told how far it is.
+    /// Receives the progress.
     pub progress: &'a dyn Progress,
 }
 
-/// Is told how far a plan is.
+/// Receives the progress of a plan.
 pub trait Progress: Sync {
-    /// Something that was there is kept or lost, in a line.
-    fn say(&self, line: &str);
-    /// Runs are about to be made; some may be kept from before. What is done is safe in `checkpoint` at any time.
+    /// Stored runs are used or overwritten, in a line.
+    fn note(&self, line: &str);
+    /// Runs are about to be made; some may be stored already. Finished runs are safe in `checkpoint` at any time.
     fn begin(&self, checkpoint: &Arc<Checkpoint>);
     /// The run of this number, counted as runs begin, has come to this part of its time, from 0 to 1: `at` of `all`.
     fn within(&self, run: usize, at: Span, all: Span);
@@ -46,29 +46,29 @@ pub trait Progress: Sync {
     fn end(&self);
 }
 
-/// Tells nobody.
+/// Discards all progress.
 pub struct Silent;
 
 impl Progress for Silent {
-    fn say(&self, _: &str) {}
+    fn note(&self, _: &str) {}
     fn begin(&self, _: &Arc<Checkpoint>) {}
     fn within(&self, _: usize, _: Span, _: Span) {}
     fn made(&self, _: usize) {}
     fn end(&self) {}
 }
 
-/// Why a plan was not finished. What is done of it is kept.
+/// Why a plan was not finished. Finished runs are stored.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The host makes no run.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// Results cannot be kept.
+    /// Results cannot be stored.
     #[error("{}: cannot be written: {error}", folder.display())]
     Unwritable {
         /// Where they were to go.
         folder: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The folder holds what would be lost.
@@ -96,7 +96,7 @@ pub enum Error {
         folder: PathBuf,
         /// How many.
         runs: usize,
-        /// How many there are in all.
+        /// Runs of the plan.
         planned: usize,
         /// The shards that lack runs.
         shards: Vec<Shard>,
@@ -118,8 +118,7 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// The results are written: `own` shows what the folder holds, files that would show otherwise are gone, and nothing is kept for
-    /// a resumption any more.
+    /// Call after the results are written: removes files that would contradict `own`, and the checkpoint.
     ///
     /// # Errors
     /// That of removing a file.
@@ -148,7 +147,7 @@ impl Runner<'_> {
     ) -> Result<Results, Error> {
         let files = Files::of(plan)?;
         self.may_take_page(folder, experiment::results::MANIFEST)?;
-        self.may_replace(folder, there(folder, &name, &scenario.to_toml(), self.host.name()))?;
+        self.may_replace(folder, existing(folder, &name, &scenario.to_toml(), self.host.name()))?;
         // A host may measure this machine for minutes.
         let conditions = self.host.check(plan)?;
         let mut finished = self.finish(plan, &files, Keep::Everything, folder, made)?;
@@ -175,31 +174,31 @@ impl Runner<'_> {
         Ok(results)
     }
 
-    /// Refuses a folder that holds results of the same name with other settings, unless they may be replaced: for a command that
-    /// changes settings, they are results beside its own.
+    /// Refuses a folder with results of the same name and other settings, unless they may be replaced: for a command that
+    /// changes settings.
     ///
     /// # Errors
     /// [`Error::Occupied`].
     pub fn may_change(&self, scenario: &Scenario, name: &str, folder: &Path) -> Result<(), Error> {
-        match there(folder, name, &scenario.to_toml(), self.host.name()) {
-            There::Earlier(found) if !self.replace => Err(Error::Occupied { folder: folder.to_path_buf(), found }),
+        match existing(folder, name, &scenario.to_toml(), self.host.name()) {
+            Existing::Earlier(found) if !self.replace => Err(Error::Occupied { folder: folder.to_path_buf(), found }),
             _ => Ok(()),
         }
     }
 
-    /// Says what in a folder is replaced.
+    /// Checks what is in a folder, and reports what is replaced.
     ///
     /// # Errors
     /// [`Error::Occupied`], if it may not be.
-    pub fn may_replace(&self, folder: &Path, there: There) -> Result<(), Error> {
-        let found = match there {
-            There::Nothing => return Ok(()),
-            There::Other(found) if !self.replace => {
+    pub fn may_replace(&self, folder: &Path, existing: Existing) -> Result<(), Error> {
+        let found = match existing {
+            Existing::Nothing => return Ok(()),
+            Existing::Other(found) if !self.replace => {
                 return Err(Error::Occupied { folder: folder.to_path_buf(), found });
             }
-            There::Other(found) | There::Earlier(found) => found,
+            Existing::Other(found) | Existing::Earlier(found) => found,
         };
-        self.progress.say(&format!("{}: replaces {found}", folder.display()));
+        self.progress.note(&format!("{}: replaces {found}", folder.display()));
         Ok(())
     }
 
@@ -209,19 +208,19 @@ impl Runner<'_> {
     /// As [`Runner::may_replace`], where it is of something else.
     pub fn may_take_page(&self, folder: &Path, own: &str) -> Result<(), Error> {
         let other = experiment::results::SHOWN.iter().find(|(file, _)| *file != own && folder.join(file).exists());
-        let found = |(file, what): &(&str, &str)| There::Other(format!("the {file} of {what}, and its page"));
+        let found = |(file, what): &(&str, &str)| Existing::Other(format!("the {file} of {what}, and its page"));
         let page = experiment::results::PAGE;
         let strange = !folder.join(own).exists() && !folder.join(NAME).exists() && folder.join(page).is_file();
         let lone = match strange {
-            _ if is_no_file(&folder.join(page)) => There::Other(format!("a file {page} that is not a regular file")),
-            true => There::Other(format!("a file {page} without {own}")),
-            false => There::Nothing,
+            _ if is_no_file(&folder.join(page)) => Existing::Other(format!("a file {page} that is not a regular file")),
+            true => Existing::Other(format!("a file {page} without {own}")),
+            false => Existing::Nothing,
         };
         self.may_replace(folder, other.map_or(lone, found))
     }
 
-    /// Makes every run of a plan that is neither kept in the folder nor `made`, in parallel. The same run is made once,
-    /// however often the plan has it.
+    /// Makes every run of a plan that is neither stored in the folder nor `made`, in parallel. The same run is made once,
+    /// even if the plan repeats it.
     ///
     /// # Errors
     /// As [`Runner::record`].
@@ -243,7 +242,7 @@ impl Runner<'_> {
         };
         if !runs.is_empty() {
             let (kept, planned) = (runs.len(), ids.len());
-            self.progress.say(&format!("{}: goes on; {kept} of {planned} runs were kept", folder.display()));
+            self.progress.note(&format!("{}: resumes; {kept} of {planned} runs are already done", folder.display()));
         }
         let other: Vec<(String, Run)> = ids
             .iter()
@@ -287,30 +286,30 @@ impl Runner<'_> {
     }
 }
 
-/// What lies in a folder for results already, in words.
-pub enum There {
+/// Results that a folder already holds, in words.
+pub enum Existing {
     /// Nothing, or results of the same.
     Nothing,
     /// Results of the same name, with other settings: they are replaced.
     Earlier(String),
-    /// Results of another: they are replaced only if that is asked for.
+    /// Results of another scenario or command: they are replaced only on request.
     Other(String),
 }
 
-impl There {
-    /// What a command has written of what it was asked (`there`), beside what is `asked` now: `found` in words, and `alike` where both
-    /// have the same names.
-    pub fn beside(there: &Value, asked: &str, alike: bool, found: String) -> There {
+impl Existing {
+    /// Compares the request that a file stores (`there`) with the request `asked`. `found`: the file in words; `alike`: whether
+    /// both have the same names.
+    pub fn compared(there: &Value, asked: &str, alike: bool, found: String) -> Existing {
         match &there["asked"] {
-            Value::String(before) if before == asked => There::Nothing,
-            // Earlier versions did not say what they were asked.
-            Value::Null if alike => There::Nothing,
-            _ if alike => There::Earlier(format!("{found}, with other settings")),
-            _ => There::Other(found),
+            Value::String(before) if before == asked => Existing::Nothing,
+            // Earlier versions did not store the request.
+            Value::Null if alike => Existing::Nothing,
+            _ if alike => Existing::Earlier(format!("{found}, with other settings")),
+            _ => Existing::Other(found),
         }
     }
 
-    /// The form of what is there, short or not, where it says something beside the form that is asked for.
+    /// The form of the stored results, short or full, where it differs from the requested one.
     pub fn form(short: bool, asked_short: bool) -> &'static str {
         match (short, asked_short) {
             (true, _) => " in its short form",
@@ -320,33 +319,33 @@ impl There {
     }
 }
 
-fn there(folder: &Path, name: &str, scenario: &str, host: &str) -> There {
+fn existing(folder: &Path, name: &str, scenario: &str, host: &str) -> Existing {
     if is_no_file(&folder.join(experiment::results::MANIFEST)) {
-        return There::Other(format!("a file {} that is not a regular file", experiment::results::MANIFEST));
+        return Existing::Other(format!("a file {} that is not a regular file", experiment::results::MANIFEST));
     }
     let Ok(content) = std::fs::read(folder.join(experiment::results::MANIFEST)) else {
-        // Runs that are kept show that a command of this program was interrupted here.
+        // Stored runs show that a command of this program was interrupted here.
         let strange =
             experiment::results::files().find(|file| folder.join(file).exists() && !folder.join(NAME).exists());
-        return strange.map_or(There::Nothing, |file| {
-            There::Other(format!("a file {file} without {}", experiment::results::MANIFEST))
+        return strange.map_or(Existing::Nothing, |file| {
+            Existing::Other(format!("a file {file} without {}", experiment::results::MANIFEST))
         });
     };
     match serde_json::from_slice::<Described>(&content) {
         // Earlier versions did not write the host.
         Ok(Described { manifest, host: there, .. }) if !["", host].contains(&there.name.as_str()) => {
-            There::Other(format!("results of {} with --on {}", manifest.scenario_name, there.name))
+            Existing::Other(format!("results of {} with --on {}", manifest.scenario_name, there.name))
         }
         Ok(Described { manifest, .. }) if manifest.scenario_name == name => match manifest.scenario == scenario {
-            true => There::Nothing,
-            false => There::Earlier(format!("results of {name} with other settings")),
+            true => Existing::Nothing,
+            false => Existing::Earlier(format!("results of {name} with other settings")),
         },
-        Ok(Described { manifest, .. }) => There::Other(format!("results of {}", manifest.scenario_name)),
-        Err(_) => There::Other(format!("a file {} that is not of packetscale", experiment::results::MANIFEST)),
+        Ok(Described { manifest, .. }) => Existing::Other(format!("results of {}", manifest.scenario_name)),
+        Err(_) => Existing::Other(format!("a file {} that is not of packetscale", experiment::results::MANIFEST)),
     }
 }
 
-/// As many threads as jobs.
+/// A pool with one thread per job.
 ///
 /// # Errors
 /// When this machine gives none.

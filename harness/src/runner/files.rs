@@ -1,4 +1,4 @@
-//! The files that runs read beside their scenario.
+//! The files that runs read in addition to their scenario.
 
 use crate::runner::digest::{Hash, of_file};
 use crate::runner::host::Refusal;
@@ -30,11 +30,11 @@ impl Files {
         experiment.files().map(|name| self.0.get(name).map(|(_, digest)| digest.as_str()))
     }
 
-    /// A digest of what a plan asks, whoever runs it: its resolved experiments, and what is in the files that they read.
+    /// A digest of a plan on any machine: its resolved experiments, and the content of the files that they read.
     ///
     /// # Errors
     /// An experiment that is no JSON.
-    pub fn asked(&self, plan: &[Experiment]) -> Result<String, Refusal> {
+    pub fn plan_digest(&self, plan: &[Experiment]) -> Result<String, Refusal> {
         let mut hash = Hash::default();
         for experiment in plan {
             let files: Vec<_> = self.digests(experiment).collect();
@@ -44,7 +44,7 @@ impl Files {
         Ok(hash.hex())
     }
 
-    /// Refuses a run whose files changed since they were read: what it read belongs to no digest.
+    /// Refuses a run with files that changed since they were read: their content belongs to no digest.
     ///
     /// # Errors
     /// The file that changed, or cannot be read any more.

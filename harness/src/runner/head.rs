@@ -17,7 +17,7 @@ pub struct Head {
     pub scenario_name: String,
     /// The resolved scenario, as TOML.
     pub scenario: String,
-    /// Where the scenario's file lay: what it mentions lies beside it.
+    /// The scenario's file; files that it mentions are relative to it.
     pub file: PathBuf,
     /// The changes of keys that the command was given, as `--set` takes them: they are in the scenario already.
     pub changes: Vec<String>,

@@ -17,10 +17,10 @@ pub trait Host: Sync {
     /// What it is, in one line.
     fn summary(&self) -> &'static str;
 
-    /// What a page says of runs that it made: a few words, and a paragraph.
+    /// How a page describes its runs: a few words, and a paragraph.
     fn label(&self) -> HostLabel;
 
-    /// Whether this machine has what the host needs: what there is, or what is missing.
+    /// Whether this machine has what the host needs: a description of it, or of what is missing.
     ///
     /// # Errors
     /// What is missing, in words.
@@ -37,7 +37,7 @@ pub trait Host: Sync {
         }
     }
 
-    /// The most runs that it makes at the same time; `None`: as many as there are cores.
+    /// The most runs that it makes at the same time; `None`: the number of cores.
     fn at_once(&self) -> Option<u16> {
         match self.clock() {
             Clock::Virtual => None,
@@ -46,8 +46,8 @@ pub trait Host: Sync {
         }
     }
 
-    /// What decides the results beside the program and the experiment, and is not the machine: other programs that it
-    /// works with, each with its digest.
+    /// What decides the results in addition to program, experiment and machine: other programs that it
+    /// uses, each with its digest.
     ///
     /// # Errors
     /// What is missing.
@@ -55,19 +55,19 @@ pub trait Host: Sync {
         Ok(Vec::new())
     }
 
-    /// Whether a plan asks for nothing that the host does not do, whatever machine it is on: what can be told at once.
+    /// Whether the host supports everything in a plan, on any machine: a check without side effects.
     ///
     /// # Errors
-    /// The key that asks for it.
+    /// The unsupported key.
     fn accept(&self, _plan: &[Experiment]) -> Result<(), Unfit> {
         Ok(())
     }
 
-    /// Whether it can make all of these runs, those things included that [`Host::accept`] checks. Returns what it does that the scenario does not say, one sentence each, for
+    /// Whether it can make all of these runs, the checks of [`Host::accept`] included. Returns deviations from the scenario, one sentence each, for
     /// the manifest.
     ///
     /// # Errors
-    /// The key that asks for what the host does not do, or what this machine lacks.
+    /// The unsupported key, or what this machine lacks.
     fn check(&self, plan: &[Experiment]) -> Result<Vec<String>, Refusal>;
 
     /// Makes one run.
@@ -76,7 +76,7 @@ pub trait Host: Sync {
     /// Why there is no run.
     fn run(&self, experiment: &Experiment) -> Result<Run, Refusal>;
 
-    /// Makes one run, and says now and then how much of its time has passed, if the host can say.
+    /// Makes one run, and reports now and then how much of its time has passed, if the host can.
     ///
     /// # Errors
     /// As [`Host::run`].
@@ -109,10 +109,10 @@ pub enum Clock {
 /// Why a host makes no run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Refusal {
-    /// What is asked for is wrong.
+    /// The input is wrong.
     #[error("{0}")]
     Input(String),
-    /// A key asks for what the host does not do.
+    /// A key is unsupported by the host.
     #[error(transparent)]
     Unfit(#[from] Unfit),
     /// It is right, but this machine cannot do it.

@@ -14,19 +14,19 @@ use std::io;
 /// A run to make.
 #[derive(Clone, Debug)]
 pub struct Job<'a> {
-    /// What is asked.
+    /// The experiment.
     pub experiment: &'a Experiment,
-    /// What is kept of the run.
+    /// Which parts of the run are stored.
     pub keep: Keep,
-    /// SHA-256 of a text of all that decides what comes out: the resolved experiment, the content of the files that it
-    /// reads, what is kept, the host and the program, and the machine where the host's clock is that of the machine.
+    /// SHA-256 of everything that decides the outcome: the resolved experiment, the content of the files that it
+    /// reads, the stored parts, the host and the program, and the machine for hosts on the machine's clock.
     /// Times of files and folders are not in it, and neither are the other runs of the plan.
     pub id: String,
     /// About how long one processor is busy with it ([`Host::cost`]).
     pub cost: Span,
 }
 
-/// What is kept of a run.
+/// Which parts of a run are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Keep {

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_line_is_json_and_any_other_sign_in_it_is_found() {
+    fn a_changed_character_is_detected() {
         let run = Run { controller: "cubic".to_string(), seed: 7, ..Run::default() };
         let whole = line("0123", &run).expect("a line");
         let read: serde_json::Value = serde_json::from_str(&whole).expect("JSON");
@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_was_changed_is_named_and_one_that_was_cut_short_is_not() {
+    fn reports_a_changed_line_but_not_a_truncated_one() {
         let lines = ["1", "2"].map(|id| line(id, &Run::default()).expect("a line")).concat();
         let count = |text: &str| all(text.as_bytes(), 1).map(|runs| runs.len());
         assert_eq!(count(&format!("head\n{lines}")), Ok(2));

@@ -7,8 +7,8 @@ use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// Runs already made, by their ids. In memory are those without detail, which are small. In the folder each run is a file
-/// of its own, whose name is its id; commands may use one folder at the same time.
+/// Runs already made, by their ids. In memory are those without detail, which are small. In the folder each run is a
+/// file named by its id; commands may use one folder at the same time.
 #[derive(Default)]
 pub struct Made {
     runs: BTreeMap<String, Run>,
@@ -45,7 +45,7 @@ impl Made {
         self.runs.extend(runs);
     }
 
-    /// Puts a run into the folder, if there is one. The file appears whole or not at all, also where two commands make the
+    /// Stores a run in the folder, if any. The file appears whole or not at all, also where two commands make the
     /// same run.
     pub(crate) fn keep(&self, id: &str, run: &Run) -> Result<(), (PathBuf, io::Error)> {
         let Some(cache) = &self.cache else { return Ok(()) };
@@ -63,7 +63,7 @@ impl Made {
     }
 }
 
-/// Where the run of this id lies: in one of 256 folders, since some file systems are slow with many files in one.
+/// Path of a stored run: in one of 256 folders, since some file systems are slow with many files in one.
 fn file(cache: &Path, id: &str) -> PathBuf {
     cache.join(&id[..2.min(id.len())]).join(format!("{id}.json"))
 }

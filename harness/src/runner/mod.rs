@@ -1,7 +1,7 @@
 //! Makes runs, on whatever host.
 //!
-//! A [`Host`] is a crate that implements one trait. A [`Job`] is one run with an identity of its own: what is asked, by
-//! which program, on which host, and nothing else, so that any machine can do a part of a plan and another copy of the
+//! A [`Host`] is a crate that implements one trait. A [`Job`] is one run, identified by its experiment, program and
+//! host and nothing else, so that any machine can do a part of a plan and another copy of the
 //! program can finish it. A [`Runner`] makes the jobs that are not done yet, in parallel, and keeps each in the folder of
 //! the results as soon as it is done ([`Checkpoint`]). Where several commands make one plan, each makes a [`Shard`].
 
@@ -23,7 +23,7 @@ mod sweep;
 
 pub use checkpoint::{Checkpoint, Sealed, alone_in};
 pub use digest::{Hash, of_file};
-pub use execute::{Error, Finished, Progress, Runner, Silent, There, threads};
+pub use execute::{Error, Existing, Finished, Progress, Runner, Silent, threads};
 pub use files::Files;
 pub use head::Head;
 pub use host::{Clock, Host, Refusal, Unfit};

@@ -4,7 +4,7 @@ use crate::runner::digest::of_file;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Which program this is: version and commit, or the executable itself where there is no commit. What compiled it is left
+/// Identity of the program: version and commit, or the executable itself without a commit. The compiler is left
 /// out: the results are the same bytes.
 #[derive(Debug)]
 pub struct Program {
@@ -14,8 +14,8 @@ pub struct Program {
 }
 
 impl Program {
-    /// This version, built from this commit, `None` where it was not built in a repository. A build from changed sources
-    /// has a commit of its own, as in `COMMIT+dirty-DIGEST`.
+    /// This version, built from this commit, `None` where it was built outside a repository. A build from changed sources
+    /// has a distinct commit, as in `COMMIT+dirty-DIGEST`.
     pub const fn new(version: &'static str, commit: Option<&'static str>) -> Program {
         Program { version, commit, executable: OnceLock::new() }
     }
@@ -30,8 +30,8 @@ impl Program {
         self.commit
     }
 
-    /// The text that tells it from other programs: the version and the commit; where the commit is unknown, the content of
-    /// the executable. Where that lies and when it was written does not matter.
+    /// A text that identifies it: the version and the commit; where the commit is unknown, the content of
+    /// the executable, but not its path or time.
     ///
     /// # Errors
     /// When the commit is unknown and the executable cannot be read.
@@ -74,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_commit_the_content_of_the_executable_counts_and_neither_its_place_nor_its_time() {
+    fn without_a_commit_identity_is_the_executables_content() {
         let identity = Program::new("1.2.3", None).identity().expect("the test reads itself");
         let folder = tempfile::tempdir().expect("a temporary folder");
         let copy = folder.path().join("copy");

@@ -46,7 +46,7 @@ fn fuzz_checkpoints() {
         let opened = Checkpoint::open(folder.path(), &ids, ids.len(), false)?;
         let Opened::Checkpoint(_, kept) = opened else { return Ok(()) };
         are_of(&kept, &written)?;
-        // What it has written again is what it has kept.
+        // The rewritten file contains exactly the retained runs.
         prop_assert_eq!(fs::read_to_string(folder.path().join(NAME))?, lines(&kept));
         Ok(())
     });

@@ -25,7 +25,7 @@ pub struct Shard {
 }
 
 impl Shard {
-    /// The one of this number, from 1; `None` where there are not as many.
+    /// Shard `number` of `of`, from 1; `None` if out of range.
     pub fn new(number: u32, of: u32) -> Option<Shard> {
         (number >= 1 && number <= of && of <= MOST).then_some(Shard { number, of })
     }
@@ -35,7 +35,7 @@ impl Shard {
         self.number
     }
 
-    /// How many there are.
+    /// The number of shards.
     pub fn of(self) -> u32 {
         self.of
     }
@@ -47,7 +47,7 @@ impl Shard {
     }
 }
 
-/// Of each run, the number of its shard, from 1; `None` for a run that stands earlier in the plan, too.
+/// For each run, the number of its shard, from 1; `None` for a repetition of an earlier run of the plan.
 pub fn divide(jobs: &[Job<'_>], shards: u32) -> Vec<Option<u32>> {
     let mut known = BTreeSet::new();
     let mut order: Vec<usize> = (0..jobs.len()).filter(|at| known.insert(&jobs[*at].id)).collect();

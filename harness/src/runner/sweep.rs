@@ -1,6 +1,6 @@
 //! Sweeps by several commands: each makes one shard, whoever comes last merges them.
 //!
-//! A shard is a file `shards/K.ndjson` of the folder: a line that says what it is ([`Head`]), and a line for each run. No
+//! A shard is a file `shards/K.ndjson` of the folder: a line that describes it ([`Head`]), and a line for each run. No
 //! command writes into the file of another, so that nothing has to be shared but the folder, and that may as well be put
 //! together from several machines. An executor of any other kind does the same: [`Runner::shard`] in each of its tasks,
 //! then [`Shards::read`] and [`Runner::merge`].
@@ -26,7 +26,7 @@ use std::sync::Arc;
 /// The folder of the shards, in that of the results.
 const FOLDER: &str = "shards";
 
-/// A scenario whose runs several commands make.
+/// A scenario with runs that several commands make.
 pub struct Swept<'a> {
     /// What is run.
     pub scenario: &'a Scenario,
@@ -75,8 +75,8 @@ impl Runner<'_> {
     /// Makes the runs of one shard that its file does not hold yet. Each is on the disk as soon as it is made.
     ///
     /// # Errors
-    /// As [`Runner::record`]; a file that holds another shard, or one of another program, host or scenario; a first file
-    /// beside it that does.
+    /// As [`Runner::record`]; a file that holds another shard, or one of another program, host or scenario; the same in the
+    /// first file next to it.
     pub fn shard(&self, swept: &Swept<'_>, shard: Shard, folder: &Path, made: &Made) -> Result<ShardDone, Error> {
         let files = Files::of(swept.plan)?;
         self.host.check(swept.plan)?;
@@ -95,7 +95,12 @@ impl Runner<'_> {
             Opened::Foreign(found) => return Err(Error::Occupied { folder: path, found }),
         };
         if !kept.is_empty() {
-            self.progress.say(&format!("{}: goes on; {} of {} runs were kept", path.display(), kept.len(), ids.len()));
+            self.progress.note(&format!(
+                "{}: resumes; {} of {} runs are already done",
+                path.display(),
+                kept.len(),
+                ids.len()
+            ));
         }
         self.progress.begin(&checkpoint);
         let missing: Vec<&Job<'_>> = own.iter().filter(|job| !kept.contains_key(&job.id)).copied().collect();
@@ -127,8 +132,8 @@ impl Runner<'_> {
     /// Writes the results of a plan whose runs are all in shards: the files that one command would have written.
     ///
     /// # Errors
-    /// [`Error::Missing`]: the shards that lack runs. [`Error::Apart`]: shards of another program, or whose runs are none of
-    /// this plan. As [`Runner::record`].
+    /// [`Error::Missing`]: the shards that lack runs. [`Error::Apart`]: shards of another program, or with runs that are not
+    /// of this plan. As [`Runner::record`].
     pub fn merge(&self, swept: &Swept<'_>, shards: Shards, folder: &Path) -> Result<Results, Error> {
         let of = shards.head.shard.of();
         let own = self.head(swept, shards.head.shard)?;
@@ -180,7 +185,7 @@ impl Shards {
             let first = content.split(|byte| *byte == b'\n').next().unwrap_or_default();
             let Some(head) = Head::parse(first) else {
                 if content.contains(&b'\n') {
-                    let expected = "a line that says what the shard is".to_string();
+                    let expected = "a line that describes the shard".to_string();
                     return Err(Error::Apart { file, found: "another first line".to_string(), expected });
                 }
                 // Its command was ended before the first line was whole.
@@ -213,8 +218,8 @@ impl Shards {
     }
 }
 
-/// The first shard beside a file, if it cannot be merged with this one, and what it is. Each command looks at one: all would
-/// be as many readings as there are pairs of shards. What began at the same time is left to [`Runner::merge`].
+/// The first other shard of the folder, if it cannot be merged with this one, and its description. Each command checks one:
+/// checking all would be quadratic. Shards that began at the same time are left to [`Runner::merge`].
 fn stranger(head: &Head, file: &Path) -> Option<(PathBuf, String)> {
     let others = numbered(file.parent()?).ok()?.into_iter().filter(|other| other != file);
     let (other, there) = others

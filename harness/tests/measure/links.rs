@@ -16,7 +16,7 @@ fn experiment(detail: bool) -> Experiment {
 
 /// Two packets that waited 4 and 8 ms leave in the first interval, none in the second, one of 1 ms in the third.
 #[test]
-fn a_link_has_the_mean_wait_of_each_interval_also_in_the_warm_up() {
+fn each_interval_has_a_links_mean_wait() {
     let link = |detail: bool| {
         let experiment = experiment(detail);
         let mut recorder = Recorder::new(&experiment, &[Time::ZERO], Some(Span::from_millis(10)));

@@ -1,4 +1,4 @@
-//! Flows that share the measured link: who is active with whom, who gets how much, and what is left beside a flow.
+//! Flows that share the measured link: phases, shares, and the capacity that is left.
 //!
 //! At 8 Mbit/s a packet of 1000 B takes 1 ms, so that packets per second are shares of the link.
 
@@ -41,7 +41,7 @@ fn one_in_four() -> Vec<(usize, u64)> {
 }
 
 #[test]
-fn jains_index_is_over_the_time_that_all_flows_are_active_and_ends_with_the_first() {
+fn jains_index_ends_with_the_first_flow() {
     let run =
         served(&experiment(&format!("{ENDLESS}, {SHORT}"), "0 s"), &[0, 1_000], &one_in_four(), &[None, Some(1_410)]);
     // 300 packets against 100: 400^2 / (2 (300^2 + 100^2)). Over the whole run it would be 0.505.
@@ -52,7 +52,7 @@ fn jains_index_is_over_the_time_that_all_flows_are_active_and_ends_with_the_firs
 
 /// Flow 0 lasts, flow 1 starts at 4 s, flow 2 is stopped at 12 s. Of four packets each millisecond serves one.
 #[test]
-fn shares_are_those_of_phases_in_which_the_same_flows_are_active() {
+fn shares_are_counted_within_phases() {
     let flows = "{ controller = { kind = \"rapid\", label = \"a\" }, packet = \"1000 B\" }, \
                  { controller = { kind = \"cubic\", label = \"b\" }, packet = \"1000 B\", start = \"4 s\" }, \
                  { controller = { kind = \"bbr\", label = \"c\" }, packet = \"1000 B\", stop = \"12 s\" }";
@@ -136,7 +136,7 @@ fn where_every_flow_has_a_size_and_ends_there_are_completion_times() {
 
 /// The flow from `B` to `C` does not cross the slower link, which is measured.
 #[test]
-fn round_trips_are_the_longest_on_the_measured_link_and_flows_say_their_route() {
+fn rtts_are_longest_on_the_measured_link() {
     let text = "run = { duration = \"1 s\" }\n\
         [[link]]\nfrom = \"A\"\nto = \"B\"\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\n\
         [[link]]\nfrom = \"B\"\nto = \"C\"\nrate = \"8 Mbit/s\"\ndelay = \"5 ms\"\n";
@@ -167,11 +167,11 @@ fn each_controller_of_a_mix_has_its_share_and_the_mix_a_colour() {
 }
 
 #[test]
-fn what_a_probe_stream_finds_available_leaves_out_the_flows_beside_it() {
+fn probe_truth_leaves_out_concurrent_flows() {
     let experiment = experiment(&format!("{ENDLESS}, {ENDLESS}"), "0 s");
     let mut recorder = Recorder::new(&experiment, &[Time::ZERO; 2], Some(Span::from_millis(10)));
     recorder.samples.watch();
-    // While the stream passes, in 10 ms: two packets of its own, three of the other flow, and one more that is refused.
+    // While the stream passes, in 10 ms: two packets of the stream, three of the other flow, and one more that is refused.
     for (flow, arrives) in [(1, 99), (0, 100), (1, 101), (1, 102), (1, 103), (0, 109), (1, 111)] {
         recorder.served(Owner::Flow(flow), PACKET, ms(arrives), ms(arrives), ms(arrives + 1));
     }

@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 use std::io::Write;
 
-/// What sizes on the wire have beside IP's packet.
+/// Bytes on the wire in addition to IP's packet.
 const ETHERNET: u64 = 14;
 /// Headers of IP and TCP, with timestamps.
 const HEADERS: u64 = 20 + 20 + 12;

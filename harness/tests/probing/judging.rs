@@ -44,7 +44,7 @@ fn plan(probe: &str) -> Vec<Experiment> {
 }
 
 #[test]
-fn a_reading_is_scored_by_how_far_it_is_from_what_was_available() {
+fn a_reading_is_scored_by_its_distance_from_the_truth() {
     // 7.0, 7.5 and 8.5 of 7 Gbit/s: errors of 0, 7.14 % and 21.4 %.
     let host = MadeUp(Ok(&[7000, 7500, 8500]));
     let scored =
@@ -65,12 +65,12 @@ fn gap_errors_are_those_of_neighbours_that_both_arrived() {
     let host = MadeUp(Ok(&[7000]));
     let points = observe(&host, &plan(ONE_RATE)).expect("streams");
     let (_, score) = &scores(&points, &[Reader::named(BASELINE).expect("a baseline")])[0];
-    // Packets 2 and 3 left 10 us apart, as asked; between 0 and 2 one is missing.
+    // Packets 2 and 3 left 10 us apart, as scheduled; between 0 and 2 one is missing.
     assert_eq!(score["gap_error_largest_us"], 0.0);
 }
 
 #[test]
-fn a_recording_that_is_written_is_read_as_the_same_gaps() {
+fn a_written_recording_reads_back_as_the_same_gaps() {
     let runs = vec![vec![stream(0, Rate::from_gbps(7)), stream(1, Rate::from_gbps(8))]];
     let points = [SweepPoint { params: [("probe.range".to_string(), "50 %".to_string())].into(), levels: 4, runs }];
     let mut file = Vec::new();

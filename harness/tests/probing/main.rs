@@ -1,7 +1,7 @@
 //! Probe streams: judged, looked at.
 
+mod gaps;
 mod judging;
-mod looks;
 
 use harness::probing::{ProbePacket, ProbeStream};
 use packetscale_models::units::{Bytes, Rate};

@@ -1,4 +1,4 @@
-//! What a run is known by, and what is made again.
+//! Identity of runs, and when they are repeated.
 
 use crate::counting::Counting;
 use experiment::scenario::Scenario;
@@ -18,7 +18,7 @@ sweep = { "path.buffer" = ["10 packets", "20 packets"] }
 
 static PROGRAM: Program = Program::new("1.2.3", Some("abc"));
 
-/// A folder with a trace in it, and the scenario as if it stood there.
+/// A folder with a trace in it, and the scenario as if from that folder.
 fn beside(trace: &str, scenario: &str) -> (tempfile::TempDir, Scenario) {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::write(folder.path().join("packets.csv"), trace).expect("written");
@@ -41,7 +41,7 @@ fn ids(trace: &str, scenario: &str) -> Vec<String> {
 const TRACE: &str = "time_ns,size_bytes\n0,1500\n1000,1500\n";
 
 #[test]
-fn the_same_run_has_the_same_id_wherever_its_files_lie() {
+fn a_runs_id_does_not_depend_on_its_folder() {
     let first = ids(TRACE, SCENARIO);
     assert_eq!(first.len(), 4);
     assert!(first.iter().all(|id| id.len() == 64), "{first:?}");
@@ -59,13 +59,13 @@ fn another_content_of_a_file_is_another_run() {
 }
 
 #[test]
-fn a_point_more_in_a_sweep_changes_no_other_run() {
+fn a_new_sweep_point_changes_no_other_run() {
     let (few, many) = (ids(TRACE, SCENARIO), ids(TRACE, &SCENARIO.replace("[\"10", "[\"5 packets\", \"10")));
     assert_eq!(few, many[2..]);
 }
 
 #[test]
-fn host_program_and_what_is_kept_are_part_of_what_a_run_is() {
+fn a_runs_id_depends_on_host_program_and_detail() {
     let (_folder, scenario) = beside(TRACE, SCENARIO);
     let host = Counting::up_to(0);
     let first = |host: &dyn Host, program: &Program, keep| ids_by(&scenario, host, program, keep).remove(0);
@@ -88,12 +88,12 @@ fn record(host: &Counting, scenario: &Scenario, folder: &Path) -> Result<usize, 
     results.map(|results| results.runs.len())
 }
 
-/// What the runner says, line by line.
+/// Collects the runner's messages.
 #[derive(Default)]
-struct Said(Mutex<Vec<String>>);
+struct Messages(Mutex<Vec<String>>);
 
-impl Progress for Said {
-    fn say(&self, line: &str) {
+impl Progress for Messages {
+    fn note(&self, line: &str) {
         self.0.lock().expect("one at a time").push(line.to_string());
     }
     fn begin(&self, _: &Arc<Checkpoint>) {}
@@ -102,18 +102,18 @@ impl Progress for Said {
     fn end(&self) {}
 }
 
-/// Records a whole plan: how many runs there are, and what was said.
+/// Records a whole plan. Returns the number of runs, and the messages.
 fn record_as(scenario: &Scenario, folder: &Path, name: &str, replace: bool) -> (Result<usize, String>, String) {
-    let said = Said::default();
+    let messages = Messages::default();
     let host = Counting::up_to(100);
-    let runner = Runner { host: &host, program: &PROGRAM, jobs: None, replace, progress: &said };
+    let runner = Runner { host: &host, program: &PROGRAM, jobs: None, replace, progress: &messages };
     let results = runner.record(scenario, &scenario.plan(), name.to_string(), folder, &mut Made::new());
-    let said = said.0.into_inner().expect("one at a time").join("\n");
-    (results.map(|results| results.runs.len()).map_err(|error| error.to_string()), said)
+    let messages = messages.0.into_inner().expect("one at a time").join("\n");
+    (results.map(|results| results.runs.len()).map_err(|error| error.to_string()), messages)
 }
 
 #[test]
-fn results_of_another_scenario_are_lost_only_where_that_is_asked_for() {
+fn replaces_results_of_another_scenario_only_on_request() {
     let (folder, scenario) = beside(TRACE, SCENARIO);
     let out = folder.path().join("out");
     assert_eq!(record_as(&scenario, &out, "small.toml", false), (Ok(4), String::new()));
@@ -127,8 +127,8 @@ fn results_of_another_scenario_are_lost_only_where_that_is_asked_for() {
     let refused = format!("{shown}: found results of small.toml; expected an empty folder, or one of this plan");
     assert_eq!(record_as(&scenario, &out, "other.toml", false), (Err(refused), String::new()));
     assert_eq!(fs::read(out.join("manifest.json")).expect("the manifest"), before);
-    let said = format!("{shown}: replaces results of small.toml");
-    assert_eq!(record_as(&scenario, &out, "other.toml", true), (Ok(4), said));
+    let messages = format!("{shown}: replaces results of small.toml");
+    assert_eq!(record_as(&scenario, &out, "other.toml", true), (Ok(4), messages));
     let manifest = fs::read_to_string(out.join("manifest.json")).expect("the manifest");
     let elsewhere = manifest.replace("\"host\": {\n    \"name\": \"\"", "\"host\": {\n    \"name\": \"kernel\"");
     assert_ne!(elsewhere, manifest);
@@ -139,16 +139,16 @@ fn results_of_another_scenario_are_lost_only_where_that_is_asked_for() {
 }
 
 #[test]
-fn kept_runs_of_a_changed_scenario_are_lost_only_where_that_is_asked_for() {
+fn replaces_runs_of_a_changed_scenario_only_on_request() {
     let (folder, scenario) = beside(TRACE, SCENARIO);
     let out = folder.path().join("out");
     record(&Counting::up_to(3), &scenario, &out).expect_err("the host is tired");
     let (_folder, changed) = beside(TRACE, &SCENARIO.replace("200 ms", "300 ms"));
-    let refused = record_as(&changed, &out, "small.toml", false).0.expect_err("kept runs");
+    let refused = record_as(&changed, &out, "small.toml", false).0.expect_err("stored runs");
     assert!(refused.contains("found 3 finished runs of an interrupted plan that are none of this one"), "{refused}");
-    // They are still there, and what goes on from them says so.
-    let (made, said) = record_as(&scenario, &out, "small.toml", false);
-    assert_eq!((made, said), (Ok(4), format!("{}: goes on; 3 of 4 runs were kept", out.display())));
+    // They were not removed, and the next command resumes from them.
+    let (made, messages) = record_as(&scenario, &out, "small.toml", false);
+    assert_eq!((made, messages), (Ok(4), format!("{}: resumes; 3 of 4 runs are already done", out.display())));
     record(&Counting::up_to(0), &scenario, &folder.path().join("other")).expect_err("the host is tired");
     fs::remove_dir_all(&out).expect("removed");
     record(&Counting::up_to(3), &scenario, &out).expect_err("the host is tired");
@@ -156,7 +156,7 @@ fn kept_runs_of_a_changed_scenario_are_lost_only_where_that_is_asked_for() {
 }
 
 #[test]
-fn an_interrupted_plan_goes_on_from_the_runs_whose_lines_are_whole() {
+fn an_interrupted_plan_resumes_from_whole_lines() {
     let (folder, scenario) = beside(TRACE, SCENARIO);
     for (why, damage, made_again) in [
         ("lines as they were left", (|_| {}) as fn(&mut Vec<u8>), 1),
@@ -167,7 +167,7 @@ fn an_interrupted_plan_goes_on_from_the_runs_whose_lines_are_whole() {
         let error = record(&Counting::up_to(3), &scenario, &out).expect_err("the host is tired");
         assert!(matches!(&error, Error::Refused(Refusal::Machine(why)) if why == "tired"), "{why}: {error}");
         let unfinished = out.join("unfinished.ndjson");
-        let mut lines = fs::read(&unfinished).expect("kept runs");
+        let mut lines = fs::read(&unfinished).expect("stored runs");
         assert_eq!(lines.iter().filter(|byte| **byte == b'\n').count(), 3, "{why}");
         damage(&mut lines);
         fs::write(&unfinished, lines).expect("written");
@@ -198,7 +198,7 @@ fn a_run_that_a_plan_has_twice_is_made_once() {
 }
 
 #[test]
-fn a_run_whose_file_changed_meanwhile_is_not_kept() {
+fn a_run_is_not_stored_if_its_file_changed() {
     let (folder, scenario) = beside(TRACE, SCENARIO);
     let trace = folder.path().join("packets.csv");
     let spoils = Some((trace.clone(), TRACE.replace("1500", "900")));

@@ -85,7 +85,7 @@ fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
 }
 
 #[test]
-fn shards_in_any_order_are_the_bytes_of_one_command() {
+fn merged_shards_equal_one_commands_bytes() {
     let [one, several] = [(); 2].map(|()| tempfile::tempdir().expect("a folder"));
     Command::new().alone(one.path());
     for shard in ["4/5", "1/5", "5/5", "3/5", "2/5"] {
@@ -100,7 +100,7 @@ fn shards_in_any_order_are_the_bytes_of_one_command() {
 }
 
 #[test]
-fn a_shard_that_was_cut_short_loses_that_run_and_no_other() {
+fn a_truncated_shard_loses_only_its_last_run() {
     let folder = tempfile::tempdir().expect("a folder");
     let first = Command::new().made("2/3", folder.path());
     let path = shard_file(folder.path(), Shard::new(2, 3).expect("a shard"));
@@ -120,7 +120,7 @@ fn a_shard_that_was_cut_short_loses_that_run_and_no_other() {
 }
 
 #[test]
-fn what_is_missing_is_said_by_shard() {
+fn reports_missing_runs_by_shard() {
     let folder = tempfile::tempdir().expect("a folder");
     for shard in ["1/4", "3/4"] {
         Command::new().made(shard, folder.path());
@@ -134,7 +134,7 @@ fn what_is_missing_is_said_by_shard() {
 }
 
 #[test]
-fn shards_of_different_commits_are_refused_with_one_message() {
+fn refuses_shards_of_different_commits() {
     let folder = tempfile::tempdir().expect("a folder");
     let later = Command { program: &LATER, ..Command::new() };
     Command::new().made("1/2", folder.path());
@@ -155,7 +155,7 @@ fn shards_of_different_commits_are_refused_with_one_message() {
 }
 
 #[test]
-fn a_shard_of_something_else_is_lost_only_where_that_is_asked_for() {
+fn replaces_another_shard_only_on_request() {
     let folder = tempfile::tempdir().expect("a folder");
     Command::new().made("1/2", folder.path());
     let changed = || Command { scenario: scenario(&SCENARIO.replace("200 ms", "300 ms")), ..Command::new() };
@@ -168,7 +168,7 @@ fn a_shard_of_something_else_is_lost_only_where_that_is_asked_for() {
     assert_eq!(refused(&Command::new(), "1/3"), format!("shard 1/2{tail}"));
     assert_eq!(refused(&changed(), "2/2"), format!("runs of small.toml with other settings{tail}"), "beside 1/2");
     let replacing = Command { replace: true, ..changed() };
-    replacing.shard("2/2", folder.path(), &Made::new()).expect("a file of its own");
+    replacing.shard("2/2", folder.path(), &Made::new()).expect("a separate file");
     let message = Command::new().merge(folder.path()).expect_err("two scenarios").to_string();
     assert!(message.contains("2.ndjson: found runs of small.toml with other settings"), "{message}");
     let done = replacing.shard("1/2", folder.path(), &Made::new()).expect("replaced");
@@ -177,7 +177,7 @@ fn a_shard_of_something_else_is_lost_only_where_that_is_asked_for() {
 }
 
 #[test]
-fn a_run_in_the_cache_is_not_made_again_whichever_shard_it_is_of() {
+fn a_cached_run_is_not_repeated_in_any_shard() {
     let [cache, first, second, third] = [(); 4].map(|()| tempfile::tempdir().expect("a folder"));
     let made = || Made::in_folder(cache.path());
     for shard in ["1/2", "2/2"] {
@@ -205,7 +205,7 @@ fn a_run_in_the_cache_is_not_made_again_whichever_shard_it_is_of() {
 }
 
 #[test]
-fn what_was_changed_in_a_shard_or_in_the_cache_is_not_believed() {
+fn rejects_modified_lines_of_shards_and_cache() {
     let [cache, folder, again] = [(); 3].map(|()| tempfile::tempdir().expect("a folder"));
     let made = || Made::in_folder(cache.path());
     Command::new().shard("1/1", folder.path(), &made()).expect("made");
@@ -220,7 +220,7 @@ fn what_was_changed_in_a_shard_or_in_the_cache_is_not_believed() {
     ] {
         assert!(message.starts_with(&found), "{message}");
     }
-    // Without the line, the run is made again.
+    // Without the line, the run is repeated.
     let without =
         text.lines().enumerate().filter(|(index, _)| index + 1 != number).map(|(_, line)| format!("{line}\n"));
     fs::write(&path, without.collect::<String>()).expect("removed");
@@ -234,7 +234,7 @@ fn what_was_changed_in_a_shard_or_in_the_cache_is_not_believed() {
 }
 
 #[test]
-fn runs_go_to_the_shard_that_has_least_so_far() {
+fn runs_go_to_the_least_loaded_shard() {
     let (scenario, host) = (scenario(SCENARIO), Counting::up_to(0));
     let plan = scenario.plan();
     let files = Files::of(&plan).expect("no files");
@@ -253,7 +253,7 @@ fn runs_go_to_the_shard_that_has_least_so_far() {
 }
 
 #[test]
-fn a_shard_is_one_of_as_many() {
+fn rejects_shard_numbers_out_of_range() {
     let shard = |text: &str| text.parse::<Shard>().map(|shard| (shard.number(), shard.of())).ok();
     assert_eq!(shard("3/7"), Some((3, 7)));
     assert_eq!(["0/7", "8/7", "3", "3/", "/7", "-1/7", "1/100001", "1/0"].map(shard), [None; 8]);

@@ -54,7 +54,7 @@ use experiment::results::Run;
 use experiment::scenario::{Experiment, Impairments};
 use flows::Flows;
 use harness::realtime::clock::{monotonic_ns, sleep_until};
-use harness::realtime::priority::{Hurry, Urgency};
+use harness::realtime::priority::{PriorityGuard, Urgency};
 use harness::realtime::processors::Meter;
 use harness::runner::{Refusal, Unfit};
 use packetscale_models::units::{Bytes, Rate, Time};
@@ -250,7 +250,7 @@ fn watch(
     let step_ns = experiment.record.step.nanos().max(1);
     let end_ns = zero_ns + experiment.duration.nanos();
     // Records that are not read in time are lost.
-    let _urgent = Hurry::new(Urgency::Application).map_err(LabError::doing("no real-time priority"))?;
+    let _urgent = PriorityGuard::new(Urgency::Application).map_err(LabError::doing("no real-time priority"))?;
     tap.records(&mut records, |look| {
         let mut sample_ns = zero_ns + step_ns / 2;
         let mut now = monotonic_ns();

@@ -6,7 +6,7 @@
 //! name (`ps -L -o tid,comm`).
 
 use crate::lab::error::LabError;
-use harness::realtime::priority::{Urgency, hurry};
+use harness::realtime::priority::{Urgency, set_priority};
 use nix::sched::{CloneFlags, setns, unshare};
 use std::fs::File;
 use std::io;
@@ -111,7 +111,7 @@ pub(crate) fn spawn<T: Send + 'static>(
     let place = place.clone();
     Builder::new().name(place.name.to_string()).stack_size(128 * 1024).spawn(move || {
         place.enter()?;
-        hurry(urgency)?;
+        set_priority(urgency)?;
         what()
     })
 }

@@ -38,7 +38,7 @@ pub(super) fn figures(experiment: &Experiment, mut running: Running<'_>, rtt: Sp
         .map(|flow| flow.outgoing.as_mut().map(|outgoing| outgoing.take_records()).unwrap_or_default())
         .collect();
     tell(&mut recorder, &records, base_rtt.unwrap_or(rtt) / 2);
-    if recorder.samples.are_kept() {
+    if recorder.samples.enabled() {
         let sampled = recorder.samples.flows();
         for (flow, samples) in running.samples.iter().enumerate().take(sampled) {
             samples.iter().for_each(|sample| recorder.samples.of_flow(flow, *sample));

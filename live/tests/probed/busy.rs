@@ -1,6 +1,6 @@
 //! Other programs of a machine: threads that compute all the time, and how a thread runs beside them.
 
-use harness::realtime::priority::{Urgency, hurry};
+use harness::realtime::priority::{Urgency, set_priority};
 use std::hint::black_box;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,7 +57,7 @@ impl Thread {
     /// The calling thread runs so from now on.
     pub fn begin(self) {
         if self == Thread::Urgent {
-            hurry(Urgency::Application).expect("root may");
+            set_priority(Urgency::Application).expect("root may");
         }
     }
 }

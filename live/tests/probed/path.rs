@@ -3,7 +3,7 @@
 
 use super::others::{Source, Traffic};
 use harness::realtime::clock::{monotonic_ns, sleep_until};
-use harness::realtime::priority::{Urgency, hurry};
+use harness::realtime::priority::{Urgency, set_priority};
 use nix::sched::{CloneFlags, setns};
 use serde_json::Value;
 use std::fs::{File, read_to_string};
@@ -59,7 +59,7 @@ struct Cross {
 impl Cross {
     /// Sends, ahead of all other threads, until nobody else holds it.
     fn send(self: Arc<Cross>) {
-        hurry(Urgency::Path).expect("root may");
+        set_priority(Urgency::Path).expect("root may");
         let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
         let mut source = Source::new(self.shape);
         let payload = [0; MOST_PAYLOAD];

@@ -216,7 +216,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn entries_come_out_in_order_of_time_then_source(raw in proptest::collection::vec((0u64..50, 0u32..20), 0..200)) {
+    fn entries_are_ordered_by_time_then_source(raw in proptest::collection::vec((0u64..50, 0u32..20), 0..200)) {
             let mut schedule = Schedule::default();
             for (i, &(time, source)) in raw.iter().enumerate() {
                 match i % 3 {

@@ -3,8 +3,8 @@
 //! Sources are numbered so that, at one instant, causes come before effects: a packet leaves a link before another
 //! arrives there, reaches its receiver, is acknowledged, the sender reacts, and only then do packets arrive at links;
 //! packets from upstream links first, then those of senders by flow, then traffic. With this order a link without
-//! events of its own and one with an event per departure make the same run, ties included.
-
+//! packets from upstream links first, then those of senders by flow, then traffic. With this order a link without
+//! events and one with an event per departure make the same run, ties included.
 use super::schedule::SourceId;
 
 /// Where an event happens.
@@ -25,13 +25,13 @@ pub(crate) enum EventSource {
     /// One end of a connection hands its next message over, or a flow of the scenario has nothing new to send any more.
     /// Its number is that of the flow.
     Message(u32),
-    /// A user asks for a file.
+    /// A user requests a file.
     User(u32),
     /// Flows of one entry of the experiment's arrivals begin.
     Arrival(u32),
     /// Acknowledgments on their way back.
     AckLane(u32),
-    /// A flow of the scenario starts whose handshake waits in queues.
+    /// A flow of the scenario starts after a handshake that waits in queues.
     Handshake(u32),
     /// A flow's start, departures and timers.
     Flow(u32),
@@ -45,7 +45,7 @@ pub(crate) enum EventSource {
     Sampler,
 }
 
-/// Bits of a number that say which of its kind a source is; those above say which kind.
+/// Low bits of a number: which source of its kind; the bits above: which kind.
 const INDEX_BITS: u32 = 28;
 /// The kinds of most events.
 const ACK_LANE: u32 = 9;

@@ -33,12 +33,12 @@ struct Table {
     /// Flows to come: when, a number that keeps their order, how much.
     due: BinaryHeap<Reverse<(Time, u64, Bytes)>>,
     asked: u64,
-    /// Places whose flows have ended, and from when they are perhaps free.
+    /// Places of ended flows, and from when they may be free.
     ended: VecDeque<(Time, usize)>,
-    /// Places that rest, and until when.
+    /// Resting places, and until when.
     resting: VecDeque<(Time, usize)>,
     rest: Span,
-    /// What the flows did whose places were used again.
+    /// Outcomes of the flows whose places were reused.
     seen: ArrivalsSeen,
 }
 
@@ -48,7 +48,7 @@ struct Life {
     table: Option<usize>,
     start: Time,
     size: Bytes,
-    /// It has ended when so many of its packets are there; [`u64::MAX`]: it has.
+    /// It has ended when this many of its packets have arrived; [`u64::MAX`]: it has ended.
     boundary: u64,
 }
 
@@ -133,7 +133,7 @@ impl Arriving {
         Some(())
     }
 
-    /// A place whose flow is over, and all of whose packets have gone.
+    /// A place with a finished flow and no packets under way.
     fn free_flow(&mut self, stage: &Stage<'_>, now: Time, number: usize) -> Option<usize> {
         let table = &mut self.tables[number];
         if let Some((_, place)) = table.resting.pop_front_if(|(until, _)| *until <= now) {

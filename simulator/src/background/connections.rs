@@ -42,7 +42,7 @@ struct Connection {
     over: bool,
 }
 
-/// What one end has to say.
+/// The messages of one end.
 struct Script {
     messages: Vec<Message>,
     /// The next of them.
@@ -60,7 +60,7 @@ impl Script {
         Script { messages, next: 0, due: Time::MAX, under_way: VecDeque::new(), arrived: 0 }
     }
 
-    /// When the next message leaves, now that the other end's have arrived so far, and perhaps one of its own was sent.
+    /// When the next message leaves, given the messages received so far; `sent`: right after one was sent.
     fn after(&self, now: Time, received: u32, sent: bool) -> Option<Time> {
         let message = self.messages.get(self.next).filter(|_| self.due == Time::MAX)?;
         let ready = match message.after {
@@ -114,7 +114,7 @@ impl Connections {
         self.sources.iter().enumerate().filter_map(first)
     }
 
-    /// A slot for a connection that begins now; `None`: there is none left.
+    /// A slot for a connection that begins now; `None` at the limit.
     fn slot(&mut self, now: Time) -> Option<usize> {
         if let Some((_, slot)) = self.rested.pop_front_if(|(from, _)| *from <= now) {
             return Some(slot);
@@ -161,7 +161,14 @@ impl Connections {
     }
 
     /// An end hands its next message to its sender.
-    pub(super) fn say(&mut self, experiment: &Experiment, stage: &mut Stage<'_>, now: Time, slot: usize, end: usize) {
+    pub(super) fn send_message(
+        &mut self,
+        experiment: &Experiment,
+        stage: &mut Stage<'_>,
+        now: Time,
+        slot: usize,
+        end: usize,
+    ) {
         let connection = &mut self.slots[slot];
         let TrafficKind::Connections(spec) = &experiment.traffic[connection.source].kind else { return };
         let index = connection.flow + end;
@@ -182,7 +189,7 @@ impl Connections {
     }
 
     /// A packet of a connection has arrived: perhaps a message is whole now.
-    pub(super) fn heard(&mut self, stage: &mut Stage<'_>, now: Time, slot: usize, end: usize) {
+    pub(super) fn on_delivered(&mut self, stage: &mut Stage<'_>, now: Time, slot: usize, end: usize) {
         let connection = &mut self.slots[slot];
         let expected = stage.endpoints.arrived(connection.flow + end);
         let script = &mut connection.ends[end];
@@ -214,7 +221,7 @@ impl Connection {
     }
 }
 
-/// Where one end of a connection stands.
+/// State of one end of a connection.
 #[derive(Clone, Copy)]
 struct Place {
     source: usize,

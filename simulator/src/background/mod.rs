@@ -1,7 +1,7 @@
 //! Flows in the background: those of traffic that is made of TCP connections, and those that arrive.
 //!
-//! They stand behind the scenario's flows in [`Endpoints`] and behave like them. The packets of connections count as
-//! traffic. A flow's place is used again when it is over.
+//! They follow the scenario's flows in [`Endpoints`] and behave like them. The packets of connections count as
+//! traffic. A flow's place is reused when it is over.
 
 mod arriving;
 mod connections;
@@ -27,7 +27,7 @@ pub(crate) struct Background<'e> {
     flows: BackgroundFlows<'e>,
     /// Connections that follow scripts.
     connections: Option<Box<Connections>>,
-    /// Users who browse.
+    /// Browsing users.
     users: Option<Box<Users>>,
     /// Flows that arrive.
     arriving: Option<Box<Arriving>>,
@@ -114,7 +114,7 @@ impl<'e> Background<'e> {
         }
     }
 
-    /// A user asks for a file: the first of a page, or another.
+    /// A user requests a file: the first of a page, or another.
     pub(crate) fn browse(&mut self, stage: &mut Stage<'_>, now: Time, user: usize) {
         if let Some(users) = &mut self.users {
             users.browse(&mut self.flows, stage, now, user);
@@ -137,7 +137,7 @@ impl<'e> Background<'e> {
     pub(crate) fn send(&mut self, stage: &mut Stage<'_>, now: Time, flow: usize) {
         match (self.flows.carries(stage.endpoints, flow), &mut self.connections, &mut self.users) {
             (Carries::Messages { slot, end }, Some(connections), _) => {
-                connections.say(&self.flows.experiment(), stage, now, slot, end);
+                connections.send_message(&self.flows.experiment(), stage, now, slot, end);
             }
             (Carries::Files, _, Some(users)) => users.answer(stage, now, flow),
             _ => {}
@@ -148,7 +148,7 @@ impl<'e> Background<'e> {
     #[inline]
     pub(crate) fn arrived(&mut self, stage: &mut Stage<'_>, now: Time, flow: usize) {
         match (self.flows.carries(stage.endpoints, flow), &mut self.connections, &mut self.users) {
-            (Carries::Messages { slot, end }, Some(connections), _) => connections.heard(stage, now, slot, end),
+            (Carries::Messages { slot, end }, Some(connections), _) => connections.on_delivered(stage, now, slot, end),
             (Carries::Files, _, Some(users)) => users.fetched(stage, now, flow),
             (Carries::Itself, ..) => {
                 if let Some(arriving) = &mut self.arriving {
@@ -159,7 +159,7 @@ impl<'e> Background<'e> {
         }
     }
 
-    /// The copy of its source whose users a packet is for.
+    /// The copy of its source that a packet belongs to.
     pub(crate) fn copy(&self, endpoints: &Endpoints, owner: Owner) -> Option<usize> {
         match owner {
             Owner::Flow(flow) if !endpoints.is_of_scenario(flow) => self.users.as_ref().map(|users| users.copy(flow)),
@@ -167,7 +167,7 @@ impl<'e> Background<'e> {
         }
     }
 
-    /// Errors: there were more connections at a time than there are places.
+    /// Errors: more concurrent connections than places.
     pub(crate) fn check(&self) -> Result<(), RunError> {
         let connections = self.connections.as_ref().and_then(|connections| connections.crowded());
         let users = || self.users.as_ref().and_then(|users| users.crowded());
@@ -211,13 +211,13 @@ impl<'e> BackgroundFlows<'e> {
         Some(())
     }
 
-    /// How many there are, those that rest included.
+    /// Their number, resting ones included.
     fn count(&self) -> usize {
         self.carries.len()
     }
 }
 
-/// What is known of a flow in the background beside what every flow has.
+/// Values of a flow in the background, in addition to those of every flow.
 struct Opening {
     carries: Carries,
     card: Option<u32>,

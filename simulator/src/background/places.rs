@@ -1,4 +1,4 @@
-//! Places of flows in the background: opened one by one up to a limit, and used again when the flow there is over.
+//! Places of flows in the background: opened one by one up to a limit, and reused when the flow there is over.
 
 use experiment::scenario::{Buffer, Experiment, Service};
 use packetscale_models::units::{Bytes, Span};
@@ -17,7 +17,7 @@ impl Places {
     /// Most flows at a time, those that rest included.
     pub(super) const MOST: usize = 1 << 16;
 
-    /// Opens one more; `None`: there are as many as there may be.
+    /// Opens one more; `None` at the limit.
     pub(super) fn open(&mut self) -> Option<()> {
         self.crowded |= self.opened == Places::MOST;
         (self.opened < Places::MOST).then(|| self.opened += 1)

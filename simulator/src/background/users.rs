@@ -1,16 +1,16 @@
-//! Users who browse: each fetches a page, file by file over TCP, thinks, and fetches the next. The laws are those of
-//! [`experiment::traffic::surge`]; what the path does to a file decides when the next is asked for.
+//! Browsing users: each fetches a page, file by file over TCP, thinks, and fetches the next. The distributions are those
+//! of [`experiment::traffic::surge`]; the transfer time of a file decides when the next is requested.
 //!
 //! ```text
 //! a page    its first file; then the others, by `parallel` connections at a time, each after a pause to parse
 //! a file    1 RTT to connect and half a one for the request, then the server's data, until the last byte has come;
-//!           over a connection that is kept (`persistent`), half an RTT and the data
+//!           over a persistent connection (`persistent`), half an RTT and the data
 //! ```
 //!
 //! A copy of the source is a pair of hosts: its servers' data leave through one network card, with a queue that delays
 //! and never drops. Requests, and the segments that open and close a connection, take time and no bandwidth.
 //!
-//! Each user has a generator of its own, so that runs with one seed have users who ask for the same files in the same
+//! Each user has its own generator, so that runs with one seed have users who request the same files in the same
 //! order, however long each takes.
 
 use super::connections::packets;
@@ -67,23 +67,23 @@ struct User {
     busy: u32,
     /// No file of the page is there yet.
     opening: bool,
-    page_asked: Time,
-    /// Connections that are kept, and rest until the next file of the page.
-    kept: Vec<usize>,
+    page_requested: Time,
+    /// Persistent connections that are idle until the next file of the page.
+    idle: Vec<usize>,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Fetch {
     user: usize,
-    asked: Time,
+    requested: Time,
     size: Bytes,
     rtt: Span,
-    /// The file is there when so many packets of the flow are.
+    /// The file is complete when this many packets of the flow have arrived.
     boundary: u64,
 }
 
 impl User {
-    /// A file is there: how many others are asked for now, each after a pause.
+    /// A file is complete. Returns how many others are requested now, each after a pause.
     fn received(&mut self, parallel: u32) -> u32 {
         let next = self.left.min(if self.opening { parallel } else { 1 });
         self.opening = false;
@@ -130,7 +130,7 @@ fn stepped(rtt: Span) -> Span {
 }
 
 impl Users {
-    /// `None` where no traffic is made of users who respond.
+    /// `None` without traffic of responsive users.
     pub(super) fn open(
         builder: &mut FlowBuilder<'_>,
         cards: &mut Cards,
@@ -159,8 +159,8 @@ impl Users {
                 left: 0,
                 busy: 0,
                 opening: false,
-                page_asked: Time::ZERO,
-                kept: Vec::new(),
+                page_requested: Time::ZERO,
+                idle: Vec::new(),
             }));
         }
         if users.is_empty() {
@@ -170,7 +170,7 @@ impl Users {
         Some(Box::new(Users { first_flow, sites, users, fetches: Vec::new(), places: Places::default() }))
     }
 
-    /// When each user asks for its first page: it has been thinking for a while.
+    /// When each user requests its first page: it has been thinking for a while.
     pub(super) fn first(&mut self) -> impl Iterator<Item = (usize, Time)> {
         let sites = &self.sites;
         self.users.iter_mut().enumerate().filter_map(|(number, user)| {
@@ -179,7 +179,7 @@ impl Users {
         })
     }
 
-    /// The next file of a user: its connection, if one is kept, and its size. `None`: it has stopped.
+    /// The next file of a user: an idle connection, if any, and the size. `None`: the user has stopped.
     fn next_file(&mut self, now: Time, number: usize) -> Option<(Option<usize>, Bytes)> {
         let user = &mut self.users[number];
         let site = self.sites[user.source as usize].as_mut()?;
@@ -188,9 +188,9 @@ impl Users {
                 return None;
             }
             (user.left, user.busy) = (site.law.objects(&mut user.draws) - 1, 1);
-            (user.opening, user.page_asked) = (true, now);
+            (user.opening, user.page_requested) = (true, now);
         }
-        Some((user.kept.pop(), site.law.size(&mut user.draws)))
+        Some((user.idle.pop(), site.law.size(&mut user.draws)))
     }
 
     /// A file has come over this flow.
@@ -198,18 +198,18 @@ impl Users {
         let user = &mut self.users[fetch.user];
         let source = user.source as usize;
         let Some(site) = &mut self.sites[source] else { return Vec::new() };
-        recorder.users.file_fetched(source, fetch.asked, now);
+        recorder.users.file_fetched(source, fetch.requested, now);
         let next = user.received(site.web.parallel);
         let from = now.max(free) + site.rest;
         match site.web.persistent {
-            true => user.kept.push(flow),
+            true => user.idle.push(flow),
             false => site.rested.push_back((from, flow)),
         }
         if user.busy > 0 {
             return (0..next).map(|_| now + site.law.parse(&mut user.draws)).collect();
         }
-        site.rested.extend(user.kept.drain(..).map(|flow| (from, flow)));
-        recorder.users.page_fetched(source, user.page_asked, now);
+        site.rested.extend(user.idle.drain(..).map(|flow| (from, flow)));
+        recorder.users.page_fetched(source, user.page_requested, now);
         vec![now + site.law.think(&mut user.draws)]
     }
 
@@ -224,10 +224,10 @@ impl Users {
         fetch.map_or(0, |fetch| self.users[fetch.user].copy as usize)
     }
 
-    /// A user asks for a file: the first of a page, or another.
+    /// A user requests a file: the first of a page, or another.
     pub(super) fn browse(&mut self, flows: &mut BackgroundFlows<'_>, stage: &mut Stage<'_>, now: Time, number: usize) {
-        let Some((kept, size)) = self.next_file(now, number) else { return };
-        let (flow, wait) = match kept {
+        let Some((idle, size)) = self.next_file(now, number) else { return };
+        let (flow, wait) = match idle {
             Some(flow) => (flow, self.fetches[flow - self.first_flow].rtt / 2),
             None => match self.connect(flows, stage, now, number) {
                 Some((flow, rtt)) => (flow, rtt + rtt / 2),
@@ -235,8 +235,8 @@ impl Users {
             },
         };
         let fetch = &mut self.fetches[flow - self.first_flow];
-        *fetch = Fetch { user: number, asked: now, size, boundary: u64::MAX, ..*fetch };
-        stage.recorder.users.file_asked(self.users[number].source as usize, now);
+        *fetch = Fetch { user: number, requested: now, size, boundary: u64::MAX, ..*fetch };
+        stage.recorder.users.file_requested(self.users[number].source as usize, now);
         stage.agenda.timer(now + wait, EventSource::Message(flow as u32));
     }
 
@@ -274,7 +274,7 @@ impl Users {
         Some((index, rtt))
     }
 
-    /// A flow whose last connection is over, and all of whose packets have gone.
+    /// A flow with a finished last connection and no packets under way.
     fn free_flow(&mut self, stage: &Stage<'_>, now: Time, number: usize) -> Option<usize> {
         let site = self.sites[self.users[number].source as usize].as_mut()?;
         let (_, flow) = site.rested.pop_front_if(|(from, _)| *from <= now)?;

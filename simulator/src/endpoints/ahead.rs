@@ -1,24 +1,24 @@
-//! Senders with clocks of their own.
+//! Senders with separate clocks.
 //!
-//! Nothing but its acknowledgments and its timers changes what a paced sender does, and what it does is seen an access delay
-//! later: when its packets reach their first link. So it has no events. Its acknowledgments wait; when a packet that they may
-//! have released could reach the first link, all of them are heard, one after the other, with departures and timers between
-//! them, each at its own time. That time may lie ahead of the agenda's: what is known is heard, and so a window of packets
-//! has its turn at once, while all that belongs to the flow is at hand.
+//! Only acknowledgments and timers change the behaviour of a paced sender, and its packets are visible an access delay
+//! later, when they reach their first link. So it needs no events. Its acknowledgments wait; when a packet that they may
+//! have released could reach the first link, all of them are processed, one after the other, with departures and timers between
+//! them, each at its own time. That time may be ahead of the agenda's: all known acknowledgments are processed, so that a
+//! window of packets is handled at once, while the flow's state is in the cache.
 //!
-//! Where each packet is acknowledged the instant it arrives and its acknowledgment is only delayed, packets wait instead, at
-//! their receiver, and it sees each just before its sender hears of it: nobody else looks at the receiver, and what it says
-//! need not be packed.
+//! Where each packet is acknowledged on arrival and its acknowledgment is only delayed, packets wait instead, at
+//! their receiver, which processes each just before the sender receives the acknowledgment: nothing else reads the
+//! receiver, and acknowledgments need not be packed.
 //!
-//! A step of a sender is made no earlier than it is sure:
-//! 1. Acknowledgments arrive in order, so one is heard as soon as it is the next.
-//! 2. A departure or a timer comes before the next acknowledgment. If none is known, one that is not may arrive after the
-//!    delay from the receiver, no earlier; where packets are acknowledged the instant they arrive, after that of the last link, too.
-//! 3. Nobody may look at the sender before the horizon, and it is told to stop at a time that is known.
+//! A step of a sender is made only once it is certain:
+//! 1. Acknowledgments arrive in order, so the next one can be processed as soon as it is known.
+//! 2. A departure or a timer comes before the next acknowledgment. If none is known, an unknown one may arrive after the
+//!    delay from the receiver, no earlier; where packets are acknowledged on arrival, after that of the last link, too.
+//! 3. Nothing reads the sender before the horizon, and the sender stops at a known time.
 //! 4. It is no more than [`MOST_AHEAD`] ahead.
 //!
-//! It goes on when a packet of its could reach the first link and none is on its way. While it is known when the next one leaves,
-//! and no news brings that forward, it waits until then, and hears the more at once; else it goes on as soon as the last one has
+//! It continues when one of its packets could reach the first link and none is on its way. If the time of the next departure
+//! is known, and no news brings it forward, it waits until then, and processes more at once; else it continues as soon as the last packet has
 //! reached the link.
 //!
 //! At one instant an acknowledgment comes first, then a timer, then a departure: the order of events.
@@ -31,8 +31,8 @@ use packetscale_models::units::{Span, Time};
 /// The least time.
 const INSTANT: Span = Span::from_picos(1);
 
-/// No sender is further ahead of the agenda: behind a deep queue acknowledgments are known for seconds, and what a sender makes of
-/// them would lie about, out of the cache, until then. A window of most paths is heard in a few turns.
+/// No sender is further ahead of the agenda: behind a deep queue acknowledgments are known seconds ahead, and the packets that
+/// they release would leave the cache before they are used. A window of most paths is processed in a few turns.
 const MOST_AHEAD: Span = Span::from_millis(20);
 
 impl Flow {
@@ -93,7 +93,7 @@ impl Endpoints {
             }
             if next <= own {
                 quiet = quiet.max(at.saturating_sub(INSTANT));
-                self.hear_first(at, index);
+                self.process_first_ack(at, index);
             } else if flow.sender.next_deadline() <= at {
                 flow.sender.on_wakeup(at);
             }
@@ -102,20 +102,20 @@ impl Endpoints {
         }
     }
 
-    /// A sender that runs ahead hears of its first acknowledgment, which arrives at `now`.
+    /// A sender that runs ahead processes its first acknowledgment, which arrives at `now`.
     #[inline(always)]
-    fn hear_first(&mut self, now: Time, index: usize) {
+    fn process_first_ack(&mut self, now: Time, index: usize) {
         let flow = &mut self.flows[index];
         if !flow.direct {
             if let Some(record) = self.waiting.pop_at(&mut flow.waiting, now) {
-                self.hear(now, &record);
+                self.process_ack(now, &record);
             }
             return;
         }
         if self.answer_first(index) {
             self.flows[index].sender.on_ack(now, &self.answer);
             if !self.oracle.is_empty() {
-                self.tell(now, index);
+                self.report_available(now, index);
             }
         }
     }
@@ -138,7 +138,7 @@ impl Endpoints {
     /// how many acknowledgments no event has counted.
     pub(crate) fn finish(&mut self, agenda: &mut Agenda, end: Time) -> u64 {
         for index in 0..self.of_scenario {
-            self.make_up(agenda, end, index);
+            self.catch_up(agenda, end, index);
             while self.flows[index].direct && !self.flows[index].waiting.is_empty() {
                 self.answer_first(index);
             }

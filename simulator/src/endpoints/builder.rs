@@ -49,7 +49,7 @@ pub(crate) struct NewFlow<'s> {
     pub(crate) spec: &'s FlowSpec,
     /// Its number.
     pub(crate) index: usize,
-    /// What tells its random numbers from those of every other flow. A number is used again, this is not.
+    /// Seed of its random numbers, unique among flows. An index may be reused, this is not.
     pub(crate) draws: usize,
     pub(crate) start: Time,
     /// It is in the background: every packet has an event at its receiver.
@@ -58,7 +58,7 @@ pub(crate) struct NewFlow<'s> {
     pub(crate) message_window: Option<u64>,
 }
 
-/// The delays of a flow beside those of its links.
+/// The delays of a flow in addition to those of its links.
 #[derive(Clone, Copy, Debug)]
 struct Delays {
     /// From the sender to the first link.
@@ -153,7 +153,7 @@ impl<'e> FlowBuilder<'e> {
         Ok(flows)
     }
 
-    /// Builds a flow whose handshake has waited in queues for so long.
+    /// Builds a flow with a handshake that has waited in queues for this time.
     pub(crate) fn build(&mut self, new: NewFlow<'_>, waited: Span) -> Result<Flow, RunError> {
         let NewFlow { spec, index, start, background, message_window, .. } = new;
         let held = self.experiment();

@@ -147,14 +147,14 @@ mod tests {
     }
 
     #[test]
-    fn an_adaptive_card_does_not_count_frames_up_to_12_us() {
+    fn an_adaptive_card_ignores_its_frame_limit_up_to_12_us() {
         let arrivals = [0, 4, 8, 12, 16, 40];
         let adaptive = batches(setting(Moderation::Adaptive, 12, 2), arrivals);
         assert_eq!(adaptive, batches(setting(Moderation::Timer, 12, 0), arrivals));
     }
 
     #[test]
-    fn a_wait_is_as_much_longer_or_shorter_as_its_jitter() {
+    fn jitter_bounds_each_wait() {
         let setting = Coalescing { jitter: Span::from_micros(4), ..setting(Moderation::Timer, 10, 0) };
         let waits: Vec<u64> =
             batches(setting, (0..4000).map(|i| 100 * i)).iter().map(|(_, at_us)| at_us % 100).collect();
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn an_adaptive_card_counts_frames_beyond_12_us_and_varies() {
+    fn an_adaptive_card_limits_frames_beyond_12_us_and_varies() {
         let found = batches(setting(Moderation::Adaptive, 100, 10), (0..20_000).map(|i| 8 * i));
         let (least, most) = (found.iter().map(|b| b.0).min(), found.iter().map(|b| b.0).max());
         assert_eq!((least, most), (Some(1), Some(19)));

@@ -17,7 +17,7 @@ use packetscale_models::units::{Bytes, Ratio, Span, Time};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// A flow with everything that belongs to it alone. What every packet touches stands together, in memory, too.
+/// A flow with all state that is not shared. Fields used by every packet are adjacent in memory.
 #[derive(Debug)]
 #[repr(C, align(64))]
 pub(crate) struct Flow {
@@ -29,9 +29,9 @@ pub(crate) struct Flow {
     pub(super) waiting: Line,
     /// The number of its route.
     pub(super) route: u32,
-    /// What its sender does may be made up for later (see [`super::ahead`]).
+    /// Its sender may be brought up to date later (see [`super::ahead`]).
     pub(super) may_run_ahead: bool,
-    /// It is: its sender has a clock of its own.
+    /// It does: its sender has a separate clock.
     pub(super) runs_ahead: bool,
     /// Each packet is acknowledged the instant it arrives: its reception needs no event.
     pub(super) immediate: bool,
@@ -56,7 +56,7 @@ pub(crate) struct Flow {
     pub(super) receive_window: u64,
     /// Its sender's timer in the schedule; [`Time::MAX`]: none.
     pub(super) armed: Time,
-    /// The wake-up that timer stands for, before the host's error.
+    /// The wake-up that the timer is set for, before the host's error.
     pub(super) due: Time,
     /// The errors of its sending host; `None`: none.
     pub(super) gaps: Option<Box<Gaps>>,
@@ -86,7 +86,7 @@ impl Flow {
         &self.sender
     }
 
-    /// Returns what it says of itself at `now`; nothing while it is not active.
+    /// Returns a sample of its state at `now`; nothing while it is not active.
     pub(crate) fn sample(&self, now: Time) -> FlowSample {
         if self.start > now || self.completed < Time::MAX {
             return FlowSample::default();
@@ -106,7 +106,7 @@ impl Flow {
         }
     }
 
-    /// Returns what its sender says of itself.
+    /// Returns the state of its sender.
     pub(crate) fn state(&self) -> SenderState {
         let (controller, counters) = (self.sender.controller(), self.sender.counters());
         let (smoothed_rtt, min_rtt) = self.sender.rtt();
@@ -143,7 +143,7 @@ impl Flow {
         }
     }
 
-    /// Asks the controller to trace its next probe stream.
+    /// Makes the controller trace its next probe stream.
     pub(crate) fn arm_trace(&mut self) {
         if let Some(probing) = self.sender.controller_mut().probing_mut() {
             probing.arm_trace();
@@ -209,7 +209,7 @@ impl Flow {
         }
     }
 
-    /// What an acknowledgment usually says that leaves the receiver at `at`.
+    /// The usual content of an acknowledgment that leaves the receiver at `at`.
     #[inline]
     pub(super) fn usual(&self, at: Time, clock: StampClock) -> Usual {
         Usual { window: self.receive_window, stamp: clock.read(at) }

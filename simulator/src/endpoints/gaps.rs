@@ -41,7 +41,7 @@ impl Gaps {
         (model != GapModel::Perfect).then(|| Box::new(Gaps { model, random, deferred: Time::ZERO, held: Vec::new() }))
     }
 
-    /// When a sender that asked for `due` is woken.
+    /// When a sender wakes from a sleep until `due`.
     #[inline]
     pub(super) fn wake(&mut self, due: Time) -> Time {
         match self.model {
@@ -56,7 +56,7 @@ impl Gaps {
         }
     }
 
-    /// When a packet of a probe stream leaves that was asked for `gap` after the one before, which left at `before`, on a
+    /// When a packet of a probe stream leaves that is scheduled `gap` after the one before, which left at `before`, on a
     /// schedule that has it at `due`.
     pub(crate) fn create(&mut self, before: Time, gap: Span, due: Time) -> Time {
         match self.model {
@@ -65,7 +65,7 @@ impl Gaps {
         }
     }
 
-    /// The end of a deferral, if there is one at `due` or one begins.
+    /// The end of a deferral in progress at `due`, or of one that begins.
     fn interrupt(&mut self, due: Time, deferral: Span, often: Ratio) -> Time {
         if due >= self.deferred && u64::from(self.random.next_u32()) < often.q32() {
             let half = deferral.picos() / 2;
@@ -108,7 +108,7 @@ impl Gaps {
         std::mem::take(&mut self.held)
     }
 
-    /// When the batch leaves, full or not; [`Time::MAX`] when there is none.
+    /// When the batch leaves, full or not; [`Time::MAX`] without one.
     pub(super) fn deadline(&self) -> Time {
         self.held.first().map_or(Time::MAX, |first| first.at.saturating_add(BATCH_TIMEOUT))
     }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_deferred_interrupt_takes_with_it_what_is_due_meanwhile() {
+    fn a_deferred_interrupt_delays_everything_due_meanwhile() {
         let model = GapModel::Hrtimer { deferral: Span::from_micros(100), often: Ratio::ONE };
         let mut gaps = Gaps::new(model, 1).unwrap();
         let first = gaps.wake(Time::from_nanos(1_000));

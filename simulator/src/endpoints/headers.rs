@@ -1,4 +1,4 @@
-//! Rate headers of the packets of one flow, beside their records, which have no room for them.
+//! Rate headers of the packets of one flow, stored apart from the packets' records, which are too small for them.
 //!
 //! Transmissions are numbered without holes and reach the first link in that order, so that a header is found by its
 //! number. A packet that arrives frees the headers of those sent before it: they were lost, or it has overtaken them,

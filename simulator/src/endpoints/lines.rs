@@ -1,7 +1,7 @@
 //! Many short lines of packets in one slab.
 //!
 //! A flow's packets on their way to the first link are few most of the time and many for a moment. A ring per flow
-//! would keep the room for that moment for ever, a thousand times, and spread over the cache; here a packet takes a slot
+//! would reserve memory for that moment, a thousand times, and spread over the cache; here a packet takes a slot
 //! of a common slab, the one freed last, and each line is a list through it.
 
 use crate::ring::UnderWay;
@@ -12,8 +12,8 @@ const NONE: u32 = u32::MAX;
 /// One line: first in, first out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
-    /// When its first packet is due; [`Time::MAX`]: there is none. It stands here, and each time after the first beside the
-    /// packet before, so that who only asks when touches no packet.
+    /// When its first packet is due; [`Time::MAX`] if empty. The time of each further packet is stored in the packet
+    /// before, so that reading it touches no packet.
     due: Time,
     head: u32,
     tail: u32,
@@ -27,7 +27,7 @@ impl Line {
         self.head == NONE
     }
 
-    /// When its first packet is due; [`Time::MAX`]: there is none.
+    /// When its first packet is due; [`Time::MAX`] if empty.
     #[inline]
     pub(super) fn due(self) -> Time {
         self.due

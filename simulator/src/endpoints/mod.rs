@@ -1,4 +1,4 @@
-//! Senders, receivers and the hosts they live on: all flows of a run, with what lies between a flow and its path.
+//! Senders, receivers and their hosts: all flows of a run, and everything between a flow and its path.
 
 mod ahead;
 mod builder;
@@ -44,7 +44,7 @@ pub(crate) struct Endpoints {
     accesses: Lines<Transit>,
     /// Acknowledgments that wait for senders that run ahead ...
     waiting: Lines<AckTransit>,
-    /// ... and packets whose acknowledgments do, where each has one of its own that is only delayed.
+    /// ... and packets at their receivers, where acknowledgments are only delayed.
     delivered: Lines<Transit>,
     /// Acknowledgments of such packets.
     answered: u64,
@@ -58,11 +58,11 @@ pub(crate) struct Endpoints {
     /// Hosts hold packets until a batch is full.
     batching: bool,
     stamp_clock: StampClock,
-    /// The available capacity from each time on, for controllers that ask to be told.
+    /// The available capacity over time, for controllers that need it.
     oracle: Vec<(Time, Rate)>,
-    /// Nobody looks at the flows before this instant.
+    /// Nothing reads the flows before this instant.
     horizon: Time,
-    /// What senders of the scenario did in the event at hand; `None`: nobody asks.
+    /// What senders of the scenario did in the current event; `None`: not recorded.
     noted: Option<Vec<Event>>,
 }
 
@@ -145,7 +145,7 @@ impl Endpoints {
         self.flows[index].headers.as_mut()?.get_mut(transit.transmission)
     }
 
-    // ---- what senders do, for who asks -------------------------------------------------------------------------
+    // ---- events of senders, for observers ----------------------------------------------------------------------
 
     /// Notes from now on what senders of the scenario do.
     pub(crate) fn note(&mut self) {
@@ -230,7 +230,7 @@ impl Endpoints {
     }
 }
 
-/// What ideal estimation needs to know, if any flow asks for it.
+/// What ideal estimation needs to know, if any flow uses it.
 fn oracle(experiment: &Experiment, flows: &[Flow]) -> Result<Vec<(Time, Rate)>, RunError> {
     if !flows.iter().any(|flow| flow.sender.controller().needs().available) {
         return Ok(Vec::new());

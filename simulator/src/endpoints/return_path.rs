@@ -1,4 +1,4 @@
-//! What happens to the acknowledgments of a flow on their way back, beside their delay: loss, bunching, links to cross.
+//! The way back of a flow's acknowledgments, except their delay: loss, bunching, links to cross.
 
 use experiment::scenario::ReceiverSpec;
 use experiment::traffic::chance::{self, Purpose};
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgments_come_in_bunches_and_the_share_that_is_asked_for_is_lost() {
+    fn acknowledgments_are_bunched_and_lost_as_configured() {
         let (bunching, random) = (Span::from_millis(5), Pcg64Mcg::seed_from_u64(1));
         let mut path = ReturnPath { loss_below: 1 << 31, bunching, random, route: None };
         let carried: Vec<Time> = (1..=4000).filter(|_| !path.loses()).map(at).collect();

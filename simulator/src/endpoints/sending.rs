@@ -1,6 +1,6 @@
 //! What senders do when acknowledgments and timers reach them, and the packets' way to the first link.
 //!
-//! A paced sender has no events: [`super::ahead`] says when it acts.
+//! A paced sender has no events: [`super::ahead`] decides when it acts.
 
 use super::lines::Lines;
 use super::{Cards, Endpoints, Flow};
@@ -17,13 +17,13 @@ fn note(noted: &mut Vec<Event>, event: Event) {
     noted.push(event);
 }
 
-/// Its argument is large: no copy of it is made on the way of acknowledgments that nobody notes.
+/// Its argument is large: unobserved runs copy none.
 #[cold]
 fn note_acknowledged(noted: &mut Vec<Event>, flow: usize, ack: &Ack) {
     noted.push(Event::Acknowledged { flow, ack: *ack });
 }
 
-/// A packet of a sender that takes rates from routers carries room for one.
+/// Adds a rate header to a packet of a sender that takes rates from routers.
 #[cold]
 fn write_header(flow: &mut Flow, transmission: u64) {
     if let Some(headers) = &mut flow.headers {
@@ -43,13 +43,13 @@ impl Endpoints {
         if self.flows[index].runs_ahead {
             self.go_on_before(agenda, now, index);
         }
-        self.hear(now, &record);
+        self.process_ack(now, &record);
         self.transmit(agenda, now, index);
     }
 
-    /// A sender hears of an acknowledgment.
+    /// A sender processes an acknowledgment.
     #[inline(always)]
-    pub(super) fn hear(&mut self, now: Time, record: &AckTransit) {
+    pub(super) fn process_ack(&mut self, now: Time, record: &AckTransit) {
         let index = record.flow as usize;
         let flow = &mut self.flows[index];
         let usual = flow.usual(now - flow.return_delay, self.stamp_clock);
@@ -59,12 +59,12 @@ impl Endpoints {
         }
         flow.sender.on_ack(now, ack);
         if !self.oracle.is_empty() {
-            self.tell(now, index);
+            self.report_available(now, index);
         }
     }
 
-    /// Tells a controller what was available when the packet that was just acknowledged reached the bottleneck.
-    pub(super) fn tell(&mut self, now: Time, index: usize) {
+    /// Reports to a controller the capacity that was available when the packet just acknowledged reached the bottleneck.
+    pub(super) fn report_available(&mut self, now: Time, index: usize) {
         let flow = &mut self.flows[index];
         let then = now.saturating_sub(flow.sender.counters().rtt_latest) + flow.access_delay;
         let known = self.oracle.iter().rev().find(|(from, _)| *from <= then);
@@ -111,7 +111,7 @@ impl Endpoints {
         index: usize,
         act: impl FnOnce(&mut AnyController) -> T,
     ) -> T {
-        self.make_up(agenda, now, index);
+        self.catch_up(agenda, now, index);
         let done = act(self.flows[index].sender.controller_mut());
         if self.flows[index].start <= now {
             self.transmit(agenda, now, index);
@@ -119,8 +119,8 @@ impl Endpoints {
         done
     }
 
-    /// Lets a sender do what it has not done yet until `now`: somebody looks at it.
-    pub(crate) fn make_up(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+    /// Brings a sender up to date at `now`, before its state is read.
+    pub(crate) fn catch_up(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
         let flow = &self.flows[index];
         if flow.runs_ahead && flow.next_ack().min(flow.sender.next_wakeup()) <= now {
             self.go_on(agenda, now, index);
@@ -128,7 +128,7 @@ impl Endpoints {
         }
     }
 
-    /// Lets no flow run ahead from now on, before any does: somebody wants to hear of everything when it happens.
+    /// Forbids senders to run ahead, before any does: an observer needs every event at its time.
     pub(crate) fn let_none_run_ahead(&mut self) {
         self.flows.iter_mut().for_each(|flow| flow.may_run_ahead = false);
     }
@@ -143,7 +143,7 @@ impl Endpoints {
         sending.arm(agenda, now);
     }
 
-    /// From now on nobody looks at the flows before this instant, nor at what they did in it.
+    /// From now on nothing reads the flows before this instant, nor their events before it.
     pub(crate) fn set_horizon(&mut self, horizon: Time) {
         self.horizon = horizon;
     }
@@ -191,7 +191,7 @@ impl Endpoints {
         agenda.advance_packet_late(now, EventSource::Access(index as u32), next);
     }
 
-    /// A sender with a clock of its own goes on.
+    /// A sender with a separate clock continues.
     #[inline(never)]
     fn look(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
         self.go_on(agenda, now, index);

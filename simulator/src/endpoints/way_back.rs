@@ -1,4 +1,4 @@
-//! Acknowledgments that cross links on their way back. What they say waits here; what crosses the links is a packet with
+//! Acknowledgments that cross links on their way back. Their content waits here; on the links is a packet with
 //! the number of its place, as large as the headers.
 
 use super::Endpoints;
@@ -7,7 +7,7 @@ use crate::transit::{AckTransit, Owner, Transit, Usual};
 use experiment::scenario::HEADERS;
 use packetscale_models::units::Time;
 
-/// What acknowledgments say that are crossing links.
+/// The content of acknowledgments that are crossing links.
 #[derive(Clone, Debug, Default)]
 pub(super) struct WayBack {
     slots: Vec<AckTransit>,
@@ -41,7 +41,7 @@ impl Endpoints {
     /// The acknowledgment in `answer` sets out for the links of its way back.
     #[cold]
     pub(super) fn depart_back(&mut self, at: Time, index: usize, route: u32) {
-        // Nobody knows when it will arrive, so that no stamp is the usual one.
+        // The arrival time is unknown, so that no stamp is the usual one.
         let usual = Usual { window: self.flows[index].receive_window, stamp: Time::MAX };
         let record = self.details.pack(index, at, &self.answer, usual);
         let slot = self.way_back.keep(record);

@@ -6,7 +6,7 @@ use packetscale_models::units::Time;
 /// The end of a run, and the next pause.
 pub(super) struct Course {
     pub(super) end: Time,
-    /// Until when it goes on before somebody may look at it.
+    /// The run continues until then before its state may be read.
     pub(super) pause: Time,
     /// Why it ended early: a controller refused its handshake's round trip.
     failed: Option<RunError>,
@@ -17,12 +17,12 @@ impl Course {
         Course { end, pause: Time::ZERO, failed: None }
     }
 
-    /// It ends now, and there is no run.
+    /// Ends the run with an error.
     pub(super) fn fail(&mut self, now: Time, error: RunError) {
         (self.end, self.failed) = (now, Some(error));
     }
 
-    /// Why there is no run, once.
+    /// Returns the error, once.
     pub(super) fn check(&mut self) -> Result<(), RunError> {
         self.failed.take().map_or(Ok(()), Err)
     }

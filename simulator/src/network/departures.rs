@@ -7,8 +7,8 @@ use experiment::scenario::{Experiment, TrafficKind, TrafficSpec};
 use experiment::traffic::CrossPacket;
 use packetscale_models::units::{Rate, Time};
 
-/// What the users of the `index`-th traffic source, who do not react to the path, send, copy by copy: what leaves the
-/// measured link when they have the path to themselves. They keep their place among the sources, and so their draws; the
+/// The packets of the `index`-th traffic source of unresponsive users, copy by copy: departures from the
+/// measured link with the path to themselves. They keep their index among the sources, and so their draws; the
 /// others are silent.
 pub(crate) fn alone(experiment: &Experiment, index: usize) -> Result<Vec<Vec<CrossPacket>>, RunError> {
     let spec = &experiment.traffic[index];

@@ -23,7 +23,7 @@ pub(crate) fn finish(mut network: Network<'_>, experiment: &Experiment, cpu_s: f
         events: Some(agenda.events()),
         cpu_s: Some(cpu_s),
     };
-    // What a million flows were must not stand beside their results.
+    // Free the state of up to a million flows before the results are allocated.
     drop((agenda, endpoints));
     recorder.finish(experiment, seen)
 }

@@ -74,7 +74,7 @@ impl<'e> Network<'e> {
             endpoints,
             cross,
             background,
-            notes: Notes::new(recorder.links.are_kept()),
+            notes: Notes::new(recorder.links.enabled()),
             recorder,
             sampler: Sampler::new(experiment),
             course: Course::new(end),
@@ -110,7 +110,7 @@ impl<'e> Network<'e> {
         self.background.check()
     }
 
-    /// Runs to the end. At every interval of `record.step` it is said how far the run is.
+    /// Runs to the end. Reports progress at every interval of `record.step`.
     pub(crate) fn run(&mut self, watch: &dyn Fn(Time)) {
         self.until(self.course.end);
         while let Some((now, source)) = self.agenda.next(self.course.end) {
@@ -129,7 +129,7 @@ impl<'e> Network<'e> {
         }
     }
 
-    /// It goes on until then, and the recorder may look at flows before.
+    /// The run continues until then; the recorder may read flows before.
     fn until(&mut self, until: Time) {
         self.course.pause = until;
         self.endpoints.set_horizon(until.min(self.sampler.next()));
@@ -337,7 +337,7 @@ impl<'e> Network<'e> {
         }
     }
 
-    /// Notes a service for those who ask for each.
+    /// Notes a service, for logs, taps and observers.
     fn note(&mut self, link: usize, transit: &Transit, arrival: Time, Service { begins, departs }: Service) {
         if let Some(tap) = self.notes.tap()
             && self.topology.is_bottleneck(link)
@@ -415,7 +415,7 @@ impl<'e> Network<'e> {
         self.endpoints.arm_ack(&mut self.agenda, now, index);
     }
 
-    /// The receiver of a flow sees a packet. One function for all who call it, so that what it calls is inlined once.
+    /// The receiver of a flow processes a packet. One function for all callers, so that its callees are inlined once.
     #[inline(never)]
     fn receive(&mut self, at: Time, index: usize, transit: &Transit) {
         let of_scenario = self.endpoints.is_of_scenario(index);

@@ -1,4 +1,4 @@
-//! What is noted of packets, one by one, for those who ask: a log of services, a tap on the measured link, an observer.
+//! Notes of single packets, on request: a log of services, a tap on the measured link, an observer.
 
 use crate::services::Served;
 use crate::transit::{Owner, Transit};
@@ -8,12 +8,12 @@ use packetscale_models::units::Time;
 
 /// The notes of one run.
 pub(super) struct Notes {
-    /// Somebody asks for services: one of these, or every link's account.
+    /// Services are noted: one of these, or every link's account, is on.
     pub(super) services: bool,
     /// Every service of every link, for comparing runs packet by packet.
     log: Option<Vec<Served>>,
     tap: Option<Tap>,
-    /// What links did in the event at hand; `None`: there is no observer.
+    /// Events of links in the current event; `None` without an observer.
     events: Option<Vec<(Time, Event)>>,
 }
 
@@ -33,12 +33,12 @@ impl Notes {
         self.log.take().unwrap_or_default()
     }
 
-    /// Taps the measured link from now on, for so many copies of users.
+    /// Taps the measured link from now on, for this many copies of users.
     pub(super) fn set_tap(&mut self, copies: u32) {
         (self.services, self.tap) = (true, Some(Tap::new(copies)));
     }
 
-    /// The tap, if there is one.
+    /// The tap, if any.
     pub(super) fn tap(&mut self) -> Option<&mut Tap> {
         self.tap.as_mut()
     }

@@ -1,4 +1,4 @@
-//! A run of which somebody is told, event by event. Its loop is not that of other runs, which ask nobody.
+//! A run with an observer of each event. Its loop is separate, so that other runs do not pay for it.
 
 use super::Network;
 use crate::RunError;
@@ -8,8 +8,8 @@ use experiment::scenario::Experiment;
 use harness::packets::{Event, LinkStart, Observer, Start};
 use packetscale_models::units::Time;
 
-/// Runs to the end, and tells `observer` what senders and links do. At every interval of `record.step` it is said
-/// how far the run is.
+/// Runs to the end, and reports events of senders and links to `observer`, and progress at every interval of
+/// `record.step`.
 pub(crate) fn observe(
     network: &mut Network<'_>,
     experiment: &Experiment,
@@ -21,7 +21,7 @@ pub(crate) fn observe(
     observer.begin(&start(network, experiment)).map_err(RunError::Unwritable)?;
     while let Some((now, source)) = network.agenda.next(network.course.end) {
         network.happen(now, source);
-        tell(network, observer, now).map_err(RunError::Unwritable)?;
+        report(network, observer, now).map_err(RunError::Unwritable)?;
         if source == EventSource::Sampler {
             watch(now);
         }
@@ -45,8 +45,8 @@ fn start(network: &Network<'_>, experiment: &Experiment) -> Start {
     }
 }
 
-/// Tells what was noted since the last call, then what the senders say of themselves that did something.
-fn tell(network: &mut Network<'_>, observer: &mut dyn Observer, now: Time) -> std::io::Result<()> {
+/// Reports what was noted since the last call, then the state of the senders that acted.
+fn report(network: &mut Network<'_>, observer: &mut dyn Observer, now: Time) -> std::io::Result<()> {
     for (at, event) in network.notes.take_events() {
         observer.see(at, &event)?;
     }

@@ -1,4 +1,4 @@
-//! What the recorder asks of flows and the bottleneck at equal intervals: their curves, and traces of probe streams.
+//! Samples flows and the bottleneck at equal intervals: curves, and traces of probe streams.
 
 use crate::agenda::{Agenda, EventSource};
 use crate::endpoints::Endpoints;
@@ -15,7 +15,7 @@ pub(super) struct Sampler {
     next: Time,
     /// When to trace probe streams, the latest first.
     trace_times: Vec<Time>,
-    /// The flows that were ever asked for a trace.
+    /// The flows that were ever traced.
     asked: BTreeSet<usize>,
 }
 
@@ -39,7 +39,7 @@ impl Sampler {
         agenda.timer(next, EventSource::Sampler);
     }
 
-    /// When it next looks at flows; [`Time::MAX`]: never.
+    /// The next sample; [`Time::MAX`]: never.
     pub(super) fn next(&self) -> Time {
         self.next
     }
@@ -54,22 +54,22 @@ impl Sampler {
         recorder: &mut Recorder,
     ) {
         self.set(agenda, now + self.step);
-        if !recorder.samples.are_kept() {
+        if !recorder.samples.enabled() {
             return;
         }
         recorder.samples.of_queue(topology.readings());
         let sampled = recorder.samples.flows();
-        (0..sampled).for_each(|index| endpoints.make_up(agenda, now, index));
+        (0..sampled).for_each(|index| endpoints.catch_up(agenda, now, index));
         for (index, flow) in endpoints.flows().iter().enumerate().take(sampled) {
             recorder.samples.of_flow(index, flow.sample(now));
         }
         self.trace_streams(agenda, now, endpoints, recorder);
     }
 
-    /// Asks for a probe stream when it is time, and takes it when it is complete.
+    /// Requests a probe stream when it is time, and takes it when it is complete.
     fn trace_streams(&mut self, agenda: &mut Agenda, now: Time, endpoints: &mut Endpoints, recorder: &mut Recorder) {
         for &index in &self.asked {
-            endpoints.make_up(agenda, now, index);
+            endpoints.catch_up(agenda, now, index);
             if let Some((trace, from)) = endpoints.flows_mut()[index].take_trace() {
                 let span = trace.gaps.iter().skip(1).map(|gap| gap.created).sum();
                 recorder.samples.traced(index, trace, from, from + span);
@@ -81,7 +81,7 @@ impl Sampler {
         if index >= endpoints.flows().len() {
             return;
         }
-        endpoints.make_up(agenda, now, index);
+        endpoints.catch_up(agenda, now, index);
         let flow = &mut endpoints.flows_mut()[index];
         // The next stream to complete was sent up to a few round trips ago: by then its traffic must have been seen.
         if now + flow.sender().rtt().0 * 3 >= due {

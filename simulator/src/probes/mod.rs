@@ -95,7 +95,7 @@ impl ProbingHost {
         ProbingHost { gaps: Gaps::new(experiment.gaps, seed), card, free: Time::ZERO }
     }
 
-    /// When packets asked for with these gaps are sent, by the sender's own record, and when they leave.
+    /// When packets with these scheduled gaps are sent, by the sender's own record, and when they leave.
     fn send(&mut self, start: Time, gaps: &[Span], size: Bytes) -> Vec<(Time, Time)> {
         let (mut due, mut before) = (start, start);
         let mut sent = vec![start];
@@ -162,7 +162,7 @@ impl ProbedPath {
         })
     }
 
-    /// Sends one stream from `start` on; says when the next of its train begins, and when its last packet left.
+    /// Sends one stream from `start` on. Returns when the next of its train begins, and when its last packet left.
     pub(crate) fn carry(
         &mut self,
         spec: &ProbeSpec,
@@ -207,7 +207,7 @@ impl ProbedPath {
         (probe, sent[sent.len() - 1].0 + last, closed)
     }
 
-    /// What was left of the link while cross traffic offered so many bytes.
+    /// The capacity that was left of the link by this much offered cross traffic.
     pub(crate) fn available(&self, cross: u64, time: Span) -> Rate {
         self.rate.saturating_sub(Rate::of(Bytes::new(cross), time.max(Span::from_picos(1))))
     }
@@ -228,7 +228,7 @@ impl ProbedPath {
         while let Some((source, packet)) = self.next_cross().filter(|(_, packet)| packet.at <= now) {
             self.heads[source] = self.sources[source].next();
             self.cross += packet.size.get();
-            // Dropped cross traffic was offered all the same.
+            // Dropped cross traffic counts as offered.
             let _ = self.link.arrive(packet.at, packet.size);
         }
     }

@@ -52,7 +52,7 @@ impl Prober {
         })
     }
 
-    /// Sends one stream of so many packets, at least two, in the scenario's rates about this mean, and waits for the answer.
+    /// Sends one stream of this many packets, at least two, in the scenario's rates about this mean, and waits for the answer.
     /// `None`: the run would be over before it had been sent.
     pub fn send(&mut self, packets: u32, mean: Rate) -> Option<ProbeStream> {
         let half = self.spec.pause.picos() / 2;

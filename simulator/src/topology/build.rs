@@ -85,7 +85,7 @@ fn queue(experiment: &Experiment, index: usize) -> Result<AnyQueue<Transit>, Run
 fn joined(routes: Vec<Vec<u32>>) -> (Vec<Vec<Hop>>, Vec<LinkLane>) {
     let mut pairs: Vec<(u32, u32)> =
         routes.iter().flat_map(|route| route.windows(2)).map(|pair| (pair[0], pair[1])).collect();
-    // Numbered by upstream link, so that ties at a link are broken by where packets come from, not by who came first.
+    // Numbered by upstream link, so that ties at a link are broken by the packets' origin, not by time of creation.
     pairs.sort_unstable();
     pairs.dedup();
     let lane = |pair: &[u32]| pairs.binary_search(&(pair[0], pair[1])).map_or(NO_LANE, |number| number as u32);

@@ -1,8 +1,8 @@
 //! A link: a queue, a wire, a delay. Two forms that must behave alike, packet by packet.
 //!
-//! * [`Fused`]: a drop-tail FIFO needs no event of its own. When a packet arrives, its departure is already known (by
+//! * [`Fused`]: a drop-tail FIFO needs no events. When a packet arrives, its departure is already known (by
 //!   Lindley's recursion, see [`super::transmitter`]), and the queue's length is the number of pending departures that
-//!   lie ahead.
+//!   are in the future.
 //! * [`Stepped`]: any discipline of the registry, with an event for each departure. It carries the disciplines that
 //!   decide at dequeue and the links that serve frames of packets, and it is the judge of the fused form.
 //!
@@ -20,8 +20,8 @@ use std::collections::VecDeque;
 pub(crate) struct Fused<T> {
     wire: T,
     limit: Limit,
-    /// Departures that may lie ahead, with the packet's size. Of a buffer of B packets the last B are kept: one more fits once
-    /// the first of them is over, and how many others are need not be found out (nobody could predict it).
+    /// Departures that may be in the future, with the packet's size. Of a buffer of B packets the last B are stored: one more
+    /// fits once the first of them is over, and counting the rest would cost an unpredictable branch.
     pending: VecDeque<(Time, u32)>,
     bytes: Bytes,
 }
@@ -51,7 +51,7 @@ impl<T: Transmitter> Fused<T> {
         Some(service)
     }
 
-    /// Forgets the packets that have left. `None`: one of `size` does not fit beside the others.
+    /// Forgets the packets that have left. `None`: a packet of `size` does not fit.
     fn forget_departed(&mut self, now: Time, size: Bytes) -> Option<()> {
         while let Some(&(departs, bytes)) = self.pending.front()
             && departs <= now
@@ -76,7 +76,7 @@ pub(crate) struct Leaving {
     pub(crate) header: Option<RateHeader>,
 }
 
-/// How packets take the wire: so many together, and how long that takes beside their transmission.
+/// Aggregation on the wire: packets per frame, and the frame's overhead in addition to transmission.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Frames {
     pub(super) packets: u32,
@@ -160,7 +160,7 @@ impl Stepped {
         }
     }
 
-    /// How long a packet that arrived now would wait. A queue of each flow's own has nothing of a newcomer's.
+    /// How long a packet that arrived now would wait. With a queue per flow, a new flow's queue is empty.
     fn waits(&self, now: Time) -> Span {
         let served: Bytes = self.in_service.iter().map(|leaving| leaving.transit.size()).sum();
         let ahead = match &self.queue {
@@ -188,7 +188,7 @@ impl Stepped {
         Some(leaving)
     }
 
-    /// When to look again: at a departure; when packets that wait may take the wire; or when the discipline asks for it.
+    /// The next wake-up: a departure; the time when waiting packets may be transmitted; or the discipline's request.
     pub(crate) fn next_wakeup(&self) -> Time {
         match (self.in_service.front(), self.begins) {
             (Some(leaving), _) => leaving.service.departs,

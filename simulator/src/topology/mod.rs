@@ -70,7 +70,7 @@ struct LinkLane {
 pub(crate) enum Admission {
     /// Its time on the link is known already.
     Served(Service),
-    /// It waits; an event will tell.
+    /// It waits; a later event reports its fate.
     Queued,
     Dropped,
 }
@@ -115,7 +115,7 @@ impl Topology {
         self.routes[route as usize][0].link as usize
     }
 
-    /// Whether a link has events of its own. Only such links read and write rate headers.
+    /// Whether a link has events. Only such links read and write rate headers.
     #[inline]
     pub(crate) fn is_stepped(&self, link: usize) -> bool {
         matches!(self.links[link].server, Server::Stepped(_))
@@ -161,7 +161,7 @@ impl Topology {
         }
     }
 
-    /// A packet that a stepped link dropped after it had taken it; asked for after [`Topology::admit`] and
+    /// A packet that a stepped link dropped after it had taken it; call after [`Topology::admit`] and
     /// [`Topology::serve`] until there is none.
     pub(crate) fn take_dropped(&mut self, index: usize) -> Option<Transit> {
         match &mut self.links[index].server {

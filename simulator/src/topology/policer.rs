@@ -33,7 +33,7 @@ mod tests {
     /// 8 Mbit/s is 1000 B per ms. A bucket of 10 kB lets 10 packets of 1000 B through at once; an offered 16 Mbit/s
     /// empties it, and of the rest every other packet passes.
     #[test]
-    fn the_burst_is_the_bucket_and_the_long_run_rate_is_the_rate() {
+    fn passes_bursts_of_the_bucket_and_the_rate_in_the_long_run() {
         let bucket = Shaper { rate: Rate::from_mbps(8), bucket: Bytes::new(10_000) };
         let mut policer = Policer::new(bucket);
         let size = Bytes::new(1000);

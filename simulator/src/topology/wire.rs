@@ -1,4 +1,4 @@
-//! What a wire does to packets beside delaying and losing them ([`experiment::scenario::Impairments`]).
+//! Impairments of a wire other than delay and loss ([`experiment::scenario::Impairments`]).
 //!
 //! Rings of packets are in order of time, so that only their heads need be scheduled. Packets that others overtake
 //! take a detour: a ring of their own, on which all are late by the same time.
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn the_share_that_is_asked_for_is_late_by_the_hold() {
+    fn the_configured_share_is_late_by_the_hold() {
         let reorder = Some(Reordering { share: Ratio::of(1, 4), packets: 3 });
         let mut wire = wire(Impairments { reorder, ..Impairments::default() });
         let late = (0..4000).filter(|ms| wire.fate(at(*ms)) == Fate::Late(at(ms + 13))).count();

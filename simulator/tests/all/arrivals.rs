@@ -66,7 +66,7 @@ fn arrivals_stay_between_start_and_stop() {
 
 /// One client without a pause: each flow of 13 ms begins when the last has ended.
 #[test]
-fn a_client_requests_its_next_flow_when_the_last_has_ended() {
+fn a_client_requests_its_next_flow_after_the_last() {
     let run = run_of("size = \"3 kB\"\nstop = \"1 s\"\narrivals = { kind = \"requests\" }\n");
     let ends = run.transfers.iter().map(|flow| flow.start_s + flow.completion_time_s);
     for (end, next) in ends.zip(&run.transfers[1..]) {
@@ -138,7 +138,7 @@ fn a_flow_that_stops_sends_nothing_new() {
 
 /// A flow every microsecond, none of which ends: the 65 537th finds no place. The run stops then, not after a minute.
 #[test]
-fn more_flows_at_a_time_than_there_are_places_end_the_run() {
+fn a_run_ends_when_places_for_flows_run_out() {
     let text = "[run]\nduration = \"1 min\"\n[path]\nrate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n[sender]\ninitial_window = 1\n\
         [[flow]]\ncontroller = \"newreno\"\n[[flow]]\ncontroller = \"newreno\"\nsize = \"1 MB\"\n\
         arrivals = { kind = \"poisson\", every = \"1 us\" }\n";
@@ -148,7 +148,7 @@ fn more_flows_at_a_time_than_there_are_places_end_the_run() {
 
 /// Acknowledgments that come in bunches of 5 s outlive their flow: another has its place when they arrive.
 #[test]
-fn acknowledgments_of_a_flow_that_is_over_do_not_disturb_the_next() {
+fn late_acknowledgments_do_not_disturb_the_next_flow() {
     let text = "run = { duration = \"20 s\" }\n\
                 path = { rate = \"1 Gbit/s\", delay = \"10 ms\", buffer = \"100 packets\" }\n\
                 receiver = { delayed_ack = 1, ack_bunching = \"5 s\" }\n\

@@ -123,7 +123,7 @@ fn fused_is_stepped_for_a_controller_of_a_file() {
 
 /// The id of a run covers what the file contains: the experiment names it among its files.
 #[test]
-fn the_file_of_a_controller_is_among_the_files_of_a_run() {
+fn a_controllers_file_is_among_the_runs_files() {
     let Some(file) = cubic() else { return };
     let text = r#"
         run = { duration = "1 s" }
@@ -136,9 +136,9 @@ fn the_file_of_a_controller_is_among_the_files_of_a_run() {
     assert_eq!(plan(text, "\"cubic\"")[0].files().count(), 0);
 }
 
-/// The largest state that a file may ask for, in more flows than a run has memory for.
+/// The largest state that a file may request, in more flows than a run has memory for.
 #[test]
-fn states_that_take_too_much_memory_are_refused_before_the_run() {
+fn refuses_states_beyond_memory_before_the_run() {
     let Some(file) = cubic() else { return };
     let controller = Path::new(env!("CARGO_MANIFEST_DIR")).join("../controller");
     let text = std::fs::read_to_string(controller.join("examples/cubic.c")).expect("the example");

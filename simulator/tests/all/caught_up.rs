@@ -1,4 +1,4 @@
-//! Paced senders with clocks of their own: in a watched run no sender has one, and both must be the same run.
+//! Paced senders that run ahead: in an observed run no sender does, and both must be the same run.
 
 use super::*;
 use experiment::results::Summary;
@@ -26,7 +26,7 @@ fn path() -> Experiment {
 }
 
 #[test]
-fn every_controller_makes_the_run_that_an_event_per_departure_makes() {
+fn running_ahead_equals_an_event_per_departure() {
     for entry in registry() {
         let one = flow(entry.name, 1000, Span::from_millis(20));
         let other = FlowSpec { start: Start::At(ms(300)), ..one.clone() };
@@ -76,7 +76,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
-    fn whatever_the_flows_are_the_run_is_the_same(
+    fn running_ahead_equals_events_for_any_flows(
         flows in prop::collection::vec(any_flow(), 1..5),
         loss in 0u64..30,
         delayed_ack in 1u32..4,
@@ -107,7 +107,7 @@ proptest! {
         let back = if crosses_back { vec![1] } else { Vec::new() };
         let mut route = vec![0];
         if instant {
-            // The first link takes no time, which is told in picoseconds.
+            // The first link takes no time, which is visible in picoseconds.
             route.insert(0, experiment.links.len());
             experiment.links.push(link("instant", Rate::from_mbps(30_000_000_000), Span::ZERO));
         }

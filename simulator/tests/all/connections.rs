@@ -53,15 +53,15 @@ fn messages_take_turns_with_waits_between_them() {
     assert_eq!(found, [(0, 1_140_000, 285), (1, 1_220_285, 550), (0, 1_290_835, 140)]);
 }
 
-/// Both ends begin when the connection stands, at 1.1 s; waits count from sending to sending.
+/// Both ends begin when the connection is established, at 1.1 s; waits count from sending to sending.
 #[test]
-fn ends_that_send_on_their_own_do_not_wait_for_each_other() {
+fn independent_ends_do_not_wait_for_each_other() {
     let vectors = "C 1000000 2 1 1 1\nr 100000\nl 0 0\nI 0 0 60\nA 7000 0 160\nI 2000 0 260\n";
     let found = packets(&experiment("alone", vectors, ""));
     assert_eq!(found, [(0, 1_140_000, 100), (0, 1_142_000, 300), (1, 1_147_000, 200)]);
 }
 
-/// 4800 B are five full packets of 960 B of data. The receiver has room for two: two per round trip, which is 100 ms and
+/// 4800 B are five full packets of 960 B of data. The receive window holds two: two per round trip, which is 100 ms and
 /// a packet's millisecond.
 #[test]
 fn a_receive_window_holds_a_message_back() {
@@ -74,7 +74,7 @@ fn a_receive_window_holds_a_message_back() {
 }
 
 #[test]
-fn a_message_that_is_dropped_in_part_arrives_whole_before_it_is_answered() {
+fn a_lossy_message_is_complete_before_its_answer() {
     let vectors = "SEQ 0 1 1 1\nr 100000\n> 19200\nt 1000\n< 100\n";
     let mut lossy = experiment("lossy", vectors, "");
     lossy.links[0].buffer = buffer(5);
@@ -105,7 +105,7 @@ fn slots_are_used_again() {
 }
 
 #[test]
-fn a_file_that_is_wrong_is_refused_with_its_line() {
+fn refuses_a_malformed_file_with_its_line() {
     let error = simulator::run(&experiment("wrong", "SEQ 0 1 1 1\nr 10\n> many\n", "")).expect_err("no number");
     let message = error.to_string();
     assert!(message.ends_with("wrong.cvec:3: found \"> many\"; expected 1 whole number"), "{message}");

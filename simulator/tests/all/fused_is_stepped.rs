@@ -4,7 +4,7 @@ use super::*;
 use experiment::scenario::Reordering;
 use proptest::prelude::*;
 
-/// 100 Mbit/s and 5 ms for 3 s, and a buffer of so many packets.
+/// 100 Mbit/s and 5 ms for 3 s, and a buffer of this many packets.
 fn fast(buffer: u64) -> Experiment {
     dumbbell(Rate::from_mbps(100), Span::from_millis(5), packets(buffer), Span::from_secs(3))
 }
@@ -69,7 +69,7 @@ fn with_random_loss_delayed_acknowledgments_and_coalescence() {
 }
 
 #[test]
-fn over_wires_that_reorder_go_away_and_change_their_delay() {
+fn over_wires_with_reordering_outages_and_delay_changes() {
     let mut experiment = fast(40);
     let mut second = link("second", Rate::from_mbps(80), Span::from_millis(2));
     second.buffer = packets(60);
@@ -115,7 +115,7 @@ fn over_delivery_opportunities_behind_steps_of_the_rate() {
 }
 
 #[test]
-fn over_a_link_that_stands_for_good() {
+fn over_a_link_that_stops_for_ever() {
     let mut experiment = changing(None, None);
     let gone = vec![(ms(1000), Rate::ZERO)];
     experiment.links[0].service.variation = Variation::steps(Rate::from_mbps(20), gone, None);

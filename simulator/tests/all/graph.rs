@@ -29,7 +29,7 @@ fn us(time: Time) -> u64 {
 /// arrive at 1.8 ms; on to `C` takes 1 ms at 8 Mbit/s. The second waits for the first, arrives at its receiver 1 ms after
 /// it, and nothing is left when the next two come.
 #[test]
-fn packets_of_constant_rates_are_late_by_what_arithmetic_says() {
+fn constant_rate_packets_are_late_by_the_computed_time() {
     let kind = "kind = \"cbr\"\nrate = \"2 Mbit/s\"\npacket = \"1000 B\"";
     let source = |from| format!("[[traffic]]\n{kind}\nfrom = \"{from}\"\nto = \"C\"\n");
     let text = "[run]\nduration = \"1 s\"\n".to_string()
@@ -60,7 +60,7 @@ fn packets_of_constant_rates_are_late_by_what_arithmetic_says() {
 /// Without drops every packet crosses each link of its route once, and its acknowledgment each link back: what left a link
 /// is the sum of what its flows sent.
 #[test]
-fn the_bytes_of_a_link_are_those_of_its_flows() {
+fn a_links_bytes_are_those_of_its_flows() {
     let links = "duplex = true\nrate = \"10 Mbit/s\"\ndelay = \"2 ms\"\nbuffer = \"unlimited\"";
     let head = "run = { duration = \"20 s\" }\nrecord = { links = true }\nreceiver = { window = \"30 packets\", delayed_ack = 1 }";
     let experiment = planned(&parking_lot(head, links, "newreno", ["size = \"2 MB\""; 4]));
@@ -79,7 +79,7 @@ fn the_bytes_of_a_link_are_those_of_its_flows() {
 /// With constant rates each link's rate is the sum of its flows' at their receivers, to a packet at each end: applications
 /// of 1, 2, 3 and 4 Mbit/s on links of 10 Mbit/s.
 #[test]
-fn every_flow_is_measured_at_its_receiver_wherever_it_runs() {
+fn every_flow_is_measured_at_its_receiver() {
     let rates = [1, 2, 3, 4].map(|rate| format!("application = {{ kind = \"cbr\", rate = \"{rate} Mbit/s\" }}"));
     let head = "run = { duration = \"60 s\", warmup = \"10 s\" }\nrecord = { links = true }";
     let links = "rate = \"10 Mbit/s\"\ndelay = \"2 ms\"";
@@ -156,7 +156,7 @@ fn ring(flows: &[(usize, usize, &str)], rates: &[u32], size: &str, seconds: u32)
         + &flows.iter().map(flow).collect::<String>()
 }
 
-/// Pairs of nodes with one shortest way there and back: neighbours, and those that only one node lies between.
+/// Pairs of nodes with one shortest way there and back: neighbours, and those with one node between them.
 const WAYS: [(usize, usize); 8] = [(0, 1), (1, 0), (2, 0), (4, 0), (1, 3), (3, 1), (4, 1), (1, 4)];
 
 fn flows() -> impl Strategy<Value = Vec<(usize, usize, &'static str)>> {
@@ -165,7 +165,7 @@ fn flows() -> impl Strategy<Value = Vec<(usize, usize, &'static str)>> {
     prop::collection::vec((way, controller).prop_map(|((from, to), controller)| (from, to, controller)), 2..6)
 }
 
-/// Key of a packet in the log: whose, and which.
+/// Key of a packet in the log: owner, whether it is an acknowledgment, transmission.
 type Key = (u32, bool, u64);
 
 /// Follows each packet over its route: it arrives at a link when it left the one before, later by its delay, and no link
@@ -193,7 +193,7 @@ fn follow(experiment: &Experiment, log: &[Served]) -> usize {
             under_way[next] += usize::from(arrives <= end);
         }
     }
-    // What has arrived and not left stands in the queue at the end: no more than its buffer holds.
+    // What has arrived and not left is in the queue at the end: no more than its buffer holds.
     assert!(under_way.iter().all(|queued| *queued <= 12), "{under_way:?}");
     dropped
 }
@@ -202,7 +202,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 12, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn packets_in_any_graph_are_conserved_and_fused_is_stepped(
+    fn any_graph_conserves_packets_and_fused_is_stepped(
         flows in flows(),
         rates in prop::collection::vec(2..20u32, 6),
     ) {

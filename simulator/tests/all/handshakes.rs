@@ -1,6 +1,6 @@
 //! A flow knows how long its handshake took: as long as the queues that it met.
 //!
-//! Rapid tells: its first two packets leave a tenth of the handshake's round trip apart.
+//! Rapid's first gap reveals it: its first two packets leave a tenth of the handshake's round trip apart.
 
 use super::*;
 
@@ -47,7 +47,7 @@ fn a_handshake_waits_in_the_queues_there_and_back() {
     }
 }
 
-/// A link whose rate falls to nothing never takes another packet: the flow starts all the same.
+/// A link with a rate that falls to nothing never takes another packet: the flow starts nevertheless.
 #[test]
 fn a_handshake_does_not_wait_on_a_dead_link() {
     let text = r#"

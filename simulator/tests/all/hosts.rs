@@ -21,7 +21,7 @@ fn per_instant(log: &[Served]) -> Vec<usize> {
 }
 
 #[test]
-fn a_perfect_host_sends_one_packet_at_a_time() {
+fn a_perfect_host_sends_packets_one_by_one() {
     let log = departures(GapModel::Perfect);
     assert!(log.len() > 50_000, "{}", log.len());
     assert!(per_instant(&log).iter().all(|packets| *packets == 1));
@@ -37,7 +37,7 @@ fn a_batching_host_sends_batches() {
 }
 
 #[test]
-fn a_host_with_a_coarse_timer_sends_at_its_ticks_or_when_an_acknowledgment_wakes_it() {
+fn a_coarse_timer_sends_at_ticks_or_on_acknowledgments() {
     let tick = 50_000_000;
     let log = departures(GapModel::Timer(Span::from_picos(tick)));
     let at_ticks = log.iter().filter(|served| served.arrival.picos() % tick == 0).count();
@@ -46,7 +46,7 @@ fn a_host_with_a_coarse_timer_sends_at_its_ticks_or_when_an_acknowledgment_wakes
 
 /// 120 us of coalescence hold an acknowledgment back by at most that, and by something on average.
 #[test]
-fn coalescence_lengthens_the_round_trip_by_up_to_its_timer() {
+fn coalescing_adds_up_to_its_timer_to_the_rtt() {
     let mean_s = |experiment: &Experiment| run(experiment).summary.rtt_mean_s.unwrap();
     let mut experiment = rapid(10, 9000);
     let without = mean_s(&experiment);

@@ -14,7 +14,7 @@ fn off() -> [(&'static str, Setting); 4] {
     ["rho_min", "rho_max", "eta_min", "eta_max"].map(|name| (name, Setting::Ratio(Ratio::ONE)))
 }
 
-/// Marks every packet that finds so many queued.
+/// Marks every packet that finds this many queued.
 fn step(at: u64) -> QueueSpec {
     let settings = [
         ("weight", Setting::Ratio(Ratio::ONE)),
@@ -26,8 +26,8 @@ fn step(at: u64) -> QueueSpec {
     queue("red", &settings)
 }
 
-/// Two flows over 20 Mbit/s: 100 packets of 1000 bytes on the way. Slow start overshoots, so there is room for six times
-/// as many in the buffer.
+/// Two flows over 20 Mbit/s: 100 packets of 1000 bytes on the way. Slow start overshoots, so the buffer holds six times
+/// as many.
 fn experiment(controller: &str, queue: QueueSpec, ecn: bool) -> Experiment {
     let mut experiment = dumbbell(Rate::from_mbps(20), RTT / 2, packets(600), Span::from_secs(30));
     experiment.links[0].queue = queue;
@@ -44,7 +44,7 @@ fn run_of(controller: &str, queue: QueueSpec, ecn: bool) -> Run {
 /// still, so a flow answers twice: of 300 packets 75 are left, and 100 are on the way. The two grow back in 13 of some 110
 /// round trips, the shortest ones, and miss an eighth of the link meanwhile: less than 2 % of it in all.
 #[test]
-fn capable_flows_fill_a_link_that_marks_and_lose_nothing() {
+fn ecn_flows_fill_a_marking_link_without_loss() {
     for controller in ["newreno", "cubic", "vegas"] {
         let run = run_of(controller, step(200), true);
         assert_eq!(run.summary.drop_ratio.unwrap(), 0.0, "{controller}");
@@ -55,7 +55,7 @@ fn capable_flows_fill_a_link_that_marks_and_lose_nothing() {
 }
 
 #[test]
-fn flows_that_are_not_capable_are_dropped_where_others_are_marked() {
+fn drops_non_ecn_flows_where_others_are_marked() {
     for (controller, ecn) in [("newreno", false), ("bbr", true)] {
         let run = run_of(controller, step(20), ecn);
         assert_eq!(run.summary.mark_ratio.unwrap(), 0.0, "{controller}");
@@ -99,7 +99,7 @@ fn disciplines_that_choose_no_packet_are_drop_tail() {
 /// Busy periods read from the log of services, each from its arrival to its end, with the area under its unfinished
 /// work: every packet adds s W + s^2 / 2. A packet takes 177.78 us here, so that remainders count.
 #[test]
-fn tdqm_sees_the_busy_periods_that_the_link_has() {
+fn tdqm_measures_the_links_busy_periods() {
     let measures = [("shortest", Setting::Ratio(Ratio::ZERO)), ("delay", Setting::Word("unfinished".to_string()))];
     let mut experiment = dumbbell(Rate::from_mbps(45), RTT / 2, packets(240), Span::from_secs(5));
     experiment.links[0].queue = queue("tdqm", &[&off()[..], &measures].concat());
@@ -135,7 +135,7 @@ fn tdqm_sees_the_busy_periods_that_the_link_has() {
 
 /// The log has every packet that passed: its wait is its time at the link less 0.4 ms of transmission.
 #[test]
-fn what_the_packets_of_each_controller_waited_is_known_where_several_meet() {
+fn reports_waiting_times_by_controller() {
     let mut experiment = dumbbell(Rate::from_mbps(20), RTT / 2, packets(600), Span::from_secs(10));
     experiment.links[0].queue = QueueSpec::named("dualpi2");
     experiment.flows = ["prague", "cubic"].map(|controller| flow(controller, 1000, RTT).into()).to_vec();

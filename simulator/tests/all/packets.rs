@@ -1,4 +1,4 @@
-//! What the page shows of single packets is what the run's own counters say.
+//! The page's records of single packets agree with the run's counters.
 
 use super::*;
 use harness::runner::Host;
@@ -15,7 +15,7 @@ fn experiment(packets: bool) -> Experiment {
 }
 
 #[test]
-fn every_packet_is_listed_and_the_run_stays_the_same() {
+fn lists_every_packet_without_changing_the_run() {
     let with = Simulator.run(&experiment(true)).unwrap();
     let (mut plain, mut bare) = (run(&experiment(false)), Run { sequences: Vec::new(), ..with.clone() });
     (plain.summary.cpu_s, bare.summary.cpu_s) = (None, None);

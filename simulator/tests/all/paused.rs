@@ -91,7 +91,7 @@ fn watched(gap: Span) -> (Experiment, Log) {
     (experiment, log)
 }
 
-/// What was noted when somebody looks at the sender every so often; without pauses for `None`.
+/// Events of a sender that is inspected at this interval; without pauses for `None`.
 fn noted(gap: Span, pause: Option<Span>) -> Vec<(Time, &'static str)> {
     let (experiment, log) = watched(gap);
     match pause {
@@ -112,8 +112,8 @@ fn noted(gap: Span, pause: Option<Span>) -> Vec<(Time, &'static str)> {
 }
 
 #[test]
-fn a_run_that_waits_is_the_run_that_does_not() {
-    // Clocked by acknowledgments, and paced: a packet each 3.1 ms, which is 3.9 Mbit/s beside 1 Mbit/s on a link of 4.
+fn a_paused_run_equals_an_unpaused_one() {
+    // Clocked by acknowledgments, and paced: a packet each 3.1 ms, which is 3.9 Mbit/s next to 1 Mbit/s on a link of 4.
     for gap in [Span::ZERO, Span::from_micros(3100)] {
         let whole = noted(gap, None);
         for pause in [Span::from_micros(700), Span::from_millis(11), Span::from_secs(2)] {

@@ -21,7 +21,7 @@ fn even() -> Experiment {
 
 fn changed(change: impl Fn(&mut ProbeSpec)) -> Experiment {
     let mut experiment = even();
-    change(experiment.probe.as_mut().expect("there are probe streams"));
+    change(experiment.probe.as_mut().expect("the scenario has probe streams"));
     experiment
 }
 
@@ -40,7 +40,7 @@ fn score(probes: &[ProbeStream], method: &str) -> Score {
 }
 
 #[test]
-fn the_truth_of_constant_traffic_is_what_it_leaves() {
+fn truth_of_constant_traffic_is_the_rest_of_the_link() {
     // At most one packet of 500 B more or less in 0.6 ms: 6.7 Mbit/s.
     for probe in probes(&even()) {
         assert!((probe.truth.bps() as f64 - 7e9).abs() < 7e6, "{:?}", probe.truth);
@@ -48,7 +48,7 @@ fn the_truth_of_constant_traffic_is_what_it_leaves() {
 }
 
 #[test]
-fn the_truth_counts_the_packets_that_arrive_while_a_stream_is_under_way() {
+fn truth_counts_packets_that_arrive_during_a_stream() {
     let mut experiment = even();
     let rate = Rate::from_gbps(2);
     experiment.traffic = vec![traffic(TrafficKind::Poisson { rate }, 1500, 1)];
@@ -77,7 +77,7 @@ fn rates_of_a_stream_rise_by_equal_ratios_about_its_mean() {
 }
 
 #[test]
-fn with_constant_traffic_and_a_receiver_that_sees_each_packet_every_reading_is_right() {
+fn readings_are_exact_with_constant_traffic_and_exact_times() {
     let streams = probes(&even());
     let chirps = probes(&changed(|probe| probe.levels = 63));
     // The posterior expects bursts and finds none: up to 3 % off.
@@ -128,7 +128,7 @@ fn a_train_is_one_stretch_of_time() {
 }
 
 #[test]
-fn a_receiver_that_acknowledges_every_other_packet_times_every_other_one() {
+fn delayed_acknowledgments_time_every_other_packet() {
     let streams = probes(&changed(|probe| probe.acknowledge = 2));
     let stream = streams[0].stream();
     assert_eq!(stream.gaps.iter().filter(|gap| gap.acked).count(), 32);
@@ -139,7 +139,7 @@ fn a_receiver_that_acknowledges_every_other_packet_times_every_other_one() {
 }
 
 #[test]
-fn coalescence_shows_all_packets_of_a_batch_at_one_time() {
+fn coalescing_gives_a_batch_one_time() {
     let mut experiment = even();
     experiment.receiver.coalescing = Coalescing { time: Span::from_micros(120), ..Coalescing::NONE };
     for probe in probes(&experiment).iter().take(50) {
@@ -154,7 +154,7 @@ fn coalescence_shows_all_packets_of_a_batch_at_one_time() {
 }
 
 #[test]
-fn the_host_errs_as_its_model_says_and_the_record_is_what_was_asked_for() {
+fn hosts_err_by_model_and_records_hold_scheduled_gaps() {
     // At most 9.3 Gbit/s, so that the card is never busy.
     let mut experiment =
         changed(|probe| (probe.access, probe.fastest) = (Some(Rate::from_gbps(10)), Rate::from_mbps(7500)));
@@ -164,7 +164,7 @@ fn the_host_errs_as_its_model_says_and_the_record_is_what_was_asked_for() {
         let (sent, asked) = (probe.packets[5].sent.since(probe.packets[4].sent), probe.packets[5].asked);
         assert!(sent.picos() % 1_000_000 == 0 && sent < asked);
     }
-    let probe = experiment.probe.expect("there are probe streams");
+    let probe = experiment.probe.expect("the scenario has probe streams");
     experiment.probe = Some(ProbeSpec { recorded: Recorded::Intended, ..probe });
     for probe in probes(&experiment) {
         assert_eq!(probe.packets[5].sent.since(probe.packets[4].sent), probe.packets[5].asked);

@@ -56,17 +56,17 @@ fn judge(size: &str, sizes: &[(u64, u64)]) {
 }
 
 #[test]
-fn flows_of_one_size_are_slowed_down_as_under_processor_sharing() {
+fn equal_flows_slow_down_as_under_processor_sharing() {
     judge("\"200 kB\"", &[(200, 201)]);
 }
 
 #[test]
-fn flows_of_exponential_sizes_are_slowed_down_alike_whatever_their_size() {
+fn exponential_flows_slow_down_independently_of_size() {
     judge("{ kind = \"exponential\", mean = \"200 kB\" }", &[(50, 150), (150, 400), (400, 2000)]);
 }
 
 #[test]
-fn flows_of_pareto_sizes_are_slowed_down_alike_whatever_their_size() {
+fn pareto_flows_slow_down_independently_of_size() {
     let size = "{ kind = \"pareto\", least = \"50 kB\", most = \"5 MB\", shape = 1.5 }";
     judge(size, &[(50, 100), (100, 300), (300, 1000)]);
 }

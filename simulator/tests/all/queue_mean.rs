@@ -24,7 +24,7 @@ fn overload() -> Experiment {
 /// the first 1000 ms (833 that left by 999.6 ms and spent 0.2 k + 1.2 ms, 70 305.2 in all; 167 that had waited from k to
 /// 1000 ms, 167 * 168 / 2 = 14 028 ms) 251 000 ms are left.
 #[test]
-fn packets_that_wait_at_the_end_count_and_the_warm_up_does_not() {
+fn the_mean_counts_waiting_packets_and_ignores_the_warm_up() {
     for (warmup_s, expected) in [(0, 335_333.2 / 2000.0), (1, (335_333.2 - 70_305.2 - 14_028.0) / 1000.0)] {
         let experiment = Experiment { warmup: Span::from_secs(warmup_s), ..overload() };
         for mode in MODES {
@@ -63,7 +63,7 @@ fn packets_that_are_dropped_late_count_until_then() {
 
 /// Little's law, where all that comes leaves: the mean is the rate of packets times the mean time there.
 #[test]
-fn a_queue_that_is_empty_at_both_ends_obeys_littles_law() {
+fn a_queue_empty_at_both_ends_obeys_littles_law() {
     let mut experiment = dumbbell(Rate::from_mbps(20), Span::from_millis(20), packets(600), Span::from_secs(30));
     let size = Size::Bytes(Bytes::new(5_000_000));
     experiment.flows = vec![FlowSpec { size, ..flow("newreno", 1000, Span::from_millis(40)) }.into(); 2];

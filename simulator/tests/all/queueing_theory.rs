@@ -29,7 +29,7 @@ fn waits(mut experiment: Experiment, seeds: u64, expected: f64) {
 
 /// Waiting in M/D/1 with service time S and load u: u S / (2 (1 - u)) (Pollaczek-Khinchine).
 #[test]
-fn poisson_arrivals_wait_as_long_as_in_m_d_1() {
+fn poisson_arrivals_wait_as_in_m_d_1() {
     for load in [0.5, 0.8] {
         let rate = Rate::from_bps((load * 100e6) as u64);
         let experiment = loaded(20_000, 1000, TrafficKind::Poisson { rate }, 1);
@@ -63,14 +63,14 @@ fn periodic_wait(sources: u64, period: f64) -> f64 {
 /// 50 sources of one packet each per 60 packet times: load 0.83. An arriving packet meets the workload of the 49 others
 /// at a random instant of theirs.
 #[test]
-fn periodic_sources_wait_as_long_as_in_n_d_d_1() {
+fn periodic_sources_wait_as_in_n_d_d_1() {
     let rate = Rate::from_bps(100_000_000 / 60);
     waits(loaded(100, 10, TrafficKind::Cbr { rate }, 50), 4000, periodic_wait(49, 60.0) * 80e-6);
 }
 
 /// Against the sum above, which shares no code with the one behind the figure.
 #[test]
-fn the_distance_from_the_bound_is_that_from_n_d_d_1() {
+fn distance_from_the_bound_matches_n_d_d_1() {
     let mut experiment = dumbbell(Rate::from_mbps(100), Span::from_millis(20), Buffer::Unlimited, Span::from_secs(20));
     experiment.warmup = Span::from_secs(10);
     experiment.links[0].queue = queue("rcp", &[("target", Setting::Ratio(Ratio::of(4, 5)))]);

@@ -15,7 +15,7 @@ fn shared(flows: usize) -> Experiment {
 }
 
 #[test]
-fn flows_share_a_link_equally_and_leave_its_queue_short() {
+fn flows_share_a_link_equally_with_a_short_queue() {
     let found = run(&shared(20)).summary;
     assert!(found.utilisation > Some(0.98) && found.fairness_jain > Some(0.999), "{found:?}");
     assert_eq!(found.loss_ratio, Some(0.0));
@@ -51,7 +51,7 @@ fn the_target_leaves_capacity_free() {
 }
 
 #[test]
-fn a_sender_without_rcp_routers_is_newreno_after_one_round_trip() {
+fn a_sender_without_rcp_routers_becomes_newreno() {
     let with = |controller: &str| {
         let mut experiment = dumbbell(Rate::from_mbps(100), RTT / 2, packets(200), Span::from_secs(40));
         experiment.warmup = Span::from_secs(10);

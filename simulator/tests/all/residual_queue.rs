@@ -22,11 +22,11 @@ fn file(folder: &Path, name: &str, packets: &[(u64, u64)]) -> PathBuf {
     packets.iter().for_each(|(at, size)| writeln!(text, "{at},{size}").expect("a string takes all"));
     text.push_str("1000000000,40\n");
     let path = folder.join(name);
-    std::fs::write(&path, text).expect("a folder of its own");
+    std::fs::write(&path, text).expect("a separate folder");
     path
 }
 
-/// Departures of the stream, in nanoseconds, behind so many packets of 1500 bytes.
+/// Departures of the stream, in nanoseconds, behind this many packets of 1500 bytes.
 fn departures(stream: &[u64], cross: &[(u64, u64)], residual_packets: u64) -> Vec<u64> {
     let folder = tempfile::tempdir().expect("a folder");
     let mut others = vec![(BURST_NS, 1500); residual_packets as usize];
@@ -62,7 +62,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 48, ..ProptestConfig::default() })]
 
     #[test]
-    fn departure_gaps_do_not_depend_on_the_queue_that_a_stream_finds(
+    fn departure_gaps_do_not_depend_on_the_initial_queue(
         (stream, cross) in stream_and_cross(),
         // 12 us each: the link is busy at least until the last of 40 gaps of at most 50 us.
         short in 200u64..400,

@@ -14,7 +14,7 @@ fn experiment(warmup_s: u64, size: Size) -> Experiment {
 }
 
 #[test]
-fn the_warm_up_is_left_out_but_for_a_flow_that_was_done_within_it() {
+fn rtts_leave_out_the_warm_up_unless_the_flow_ended_in_it() {
     let done = Size::Bytes(Bytes::new(1000));
     for (warmup_s, size, expected_ms) in [
         (0, Size::Unlimited, 45.0..f64::INFINITY),

@@ -1,4 +1,4 @@
-//! Whole searches over the simulated bottleneck, beside traffic whose rate is known.
+//! Whole searches over the simulated bottleneck, with traffic of known rate.
 
 use super::*;
 use packetscale_models::estimation::{Ended, Found, Sender, Stream, Tool, Tuning, find};
@@ -35,7 +35,7 @@ const PATHLOAD: Tool = Tool::Pathload { fleet: 12, packets: 100, agree: Ratio::o
 /// What is found, what was available, and how long it took.
 fn search(experiment: &Experiment, tool: Tool, method: &str) -> (Found, Rate, Span) {
     let method: Method = method.parse().unwrap_or_else(|error| panic!("{method}: {error}"));
-    let probe = experiment.probe.expect("there are probe streams");
+    let probe = experiment.probe.expect("the scenario has probe streams");
     let mut sender = Sending(Prober::new(experiment).unwrap_or_else(|error| panic!("{error}")));
     let found = find(&tool, &method, (probe.slowest, probe.fastest), Rate::from_mbps(200), &mut sender);
     let (time, available) = sender.0.available();
@@ -44,7 +44,7 @@ fn search(experiment: &Experiment, tool: Tool, method: &str) -> (Found, Rate, Sp
 }
 
 #[test]
-fn beside_even_traffic_every_search_holds_what_is_available() {
+fn searches_contain_the_truth_under_constant_traffic() {
     let prc_mt = Tool::PrcMt(Tuning { shortest: 60, longest: 400, ..Tuning::default() });
     for (tool, method) in [
         (PATHLOAD, "pathload"),
@@ -72,7 +72,7 @@ fn beside_even_traffic_every_search_holds_what_is_available() {
 }
 
 #[test]
-fn beside_bursts_fleets_cannot_agree_and_the_grey_region_is_reported() {
+fn bursts_leave_a_grey_region_between_fleets() {
     let (found, available, _) = search(&bursty(), PATHLOAD, "pathload");
     assert!((available.bps() as f64 / 7.5e9 - 1.0).abs() < 0.05, "{available:?}");
     let (below, above) = found.grey.expect("streams of 1 ms see one burst or two");
@@ -81,7 +81,7 @@ fn beside_bursts_fleets_cannot_agree_and_the_grey_region_is_reported() {
 }
 
 #[test]
-fn the_next_stream_waits_for_the_answer_and_for_the_pause() {
+fn the_next_stream_waits_for_the_answer_and_the_pause() {
     let mut experiment = even();
     experiment.receiver.coalescing = Coalescing { time: Span::from_micros(120), ..Coalescing::NONE };
     let mut prober = Prober::new(&experiment).unwrap_or_else(|error| panic!("{error}"));
@@ -95,7 +95,7 @@ fn the_next_stream_waits_for_the_answer_and_for_the_pause() {
 }
 
 #[test]
-fn a_search_that_does_not_fit_into_the_run_is_given_up() {
+fn abandons_a_search_that_outlasts_the_run() {
     let short = Experiment { duration: Span::from_millis(100), ..even() };
     let (found, _, time) = search(&short, PATHLOAD, "pathload");
     assert_eq!(found.ended, Ended::Stopped);

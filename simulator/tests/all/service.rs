@@ -35,7 +35,7 @@ fn aggregated(aggregation: Aggregation, variation: Option<Variation>) -> Experim
 }
 
 #[test]
-fn each_opportunity_of_a_trace_delivers_its_1500_bytes_and_nothing_else_is_delivered() {
+fn each_opportunity_of_a_trace_delivers_1500_bytes() {
     // A trace of 200 ms: gaps of 0 to 6 ms from a fixed rule.
     let mut at_ms = vec![1u64];
     while *at_ms.last().unwrap() < 200 {
@@ -68,7 +68,7 @@ fn each_opportunity_of_a_trace_delivers_its_1500_bytes_and_nothing_else_is_deliv
 }
 
 #[test]
-fn a_policer_passes_its_bucket_and_then_its_rate() {
+fn a_policer_passes_its_bucket_then_its_rate() {
     // 16 Mbit/s of 1000 B, a packet every 0.5 ms from 0 on, through 4 Mbit/s and 10 kB: in 2 s 10 kB + 1 MB.
     let mut experiment = loaded(16, 1000);
     experiment.links[0].rate = Rate::from_mbps(100);
@@ -86,7 +86,7 @@ fn a_policer_passes_its_bucket_and_then_its_rate() {
 }
 
 #[test]
-fn a_shaper_delays_to_its_rate_after_its_bucket_and_drops_nothing() {
+fn a_shaper_delays_to_its_rate_and_drops_nothing() {
     let mut experiment = loaded(16, 1000);
     experiment.links[0].rate = Rate::from_mbps(80);
     experiment.links[0].service.shaper = Some(Shaper { rate: Rate::from_mbps(4), bucket: Bytes::new(10_000) });
@@ -128,9 +128,9 @@ fn grants_and_frames_take_what_waits() {
     }
 }
 
-/// A link that stands still for ever keeps the frame that it had begun.
+/// A link that stops for ever never finishes its current frame.
 #[test]
-fn a_frame_on_a_link_that_stands_still_never_ends() {
+fn a_frame_on_a_stopped_link_never_ends() {
     let log = support::log(&aggregated(FRAMES, step(3, 0, None)), Mode::Fused);
     assert_eq!(left(&log).collect::<Vec<_>>(), [ms(2)]);
 }
@@ -151,8 +151,8 @@ fn utilisation_is_of_the_mean_rate_after_the_warm_up() {
 }
 
 #[test]
-fn every_link_is_measured_where_the_scenario_asks() {
-    // 16 Mbit/s of 1000 B into 8 Mbit/s with room for 10 packets, then over 80 Mbit/s: 0.1 ms of each ms.
+fn measures_every_link_with_record_links() {
+    // 16 Mbit/s of 1000 B into 8 Mbit/s with a buffer of 10 packets, then over 80 Mbit/s: 0.1 ms of each ms.
     let mut experiment = loaded(16, 1000);
     experiment.links[0].buffer = packets(10);
     experiment.links.push(experiment.links[0].clone());

@@ -42,15 +42,15 @@ fn the_rate_of_acknowledgments_limits_the_flow() {
 
 /// With k below d the way back is no limit: 320 kbit/s are 1000 acknowledgments in a second, for 1250 packets.
 #[test]
-fn a_way_back_that_is_fast_enough_is_no_limit() {
+fn a_fast_enough_way_back_is_no_limit() {
     let path = back_over("rate = \"320 kbit/s\", buffer = \"unlimited\"");
     let run = run(&experiment(&path, "delayed_ack = 2\nwindow = \"64 packets\"", FORWARD));
     assert!((run.summary.utilisation.unwrap() - 1.0).abs() < 0.001, "{:?}", run.summary.utilisation);
 }
 
-/// Acknowledgments that a full queue drops cost little: the next ones cover what they said.
+/// Acknowledgments dropped at a full queue cost little: the next ones cover the same data.
 #[test]
-fn lost_acknowledgments_are_made_up_for_by_later_ones() {
+fn later_acknowledgments_make_up_for_lost_ones() {
     let path = back_over("rate = \"16 kbit/s\", buffer = \"5 packets\"");
     let run = run(&experiment(&path, "delayed_ack = 1\nwindow = \"64 packets\"", FORWARD));
     assert!(run.links[1].dropped_packets > 0, "{:?}", run.links[1]);
@@ -93,9 +93,9 @@ fn every_acknowledgment_is_accounted_for() {
 /// L. Zhang, S. Shenker, D. Clark, "Observations on the dynamics of a congestion control algorithm: the effects of two-way
 /// traffic", SIGCOMM 1991: with fixed windows, one-way traffic has a steady queue, and its acknowledgments keep the
 /// spacing of the data. With two-way traffic acknowledgments that have queued behind data leave as fast as the link takes
-/// them (compression), and the queues swing. The figures that say so were chosen before the run.
+/// them (compression), and the queues swing. These figures were chosen before the run.
 #[test]
-fn two_way_traffic_compresses_acknowledgments_and_makes_queues_swing() {
+fn two_way_traffic_compresses_acknowledgments() {
     let receiver = "delayed_ack = 1\nwindow = \"50 packets\"";
     let of = |flows: &str| {
         let log = log(&experiment(&back_over(EQUAL), receiver, flows), Mode::Fused);

@@ -1,4 +1,4 @@
-//! Users who browse, against schedules by hand. A file of 1460 B is one packet of 1500 B, 1.5 ms on a path of 8 Mbit/s.
+//! Browsing users, against schedules by hand. A file of 1460 B is one packet of 1500 B, 1.5 ms on a path of 8 Mbit/s.
 //! With a round trip of 10 ms a connection takes one, its request half a one, the data 5 ms to the link: 21.5 ms.
 
 use super::*;
@@ -24,23 +24,23 @@ fn traffic(duration: &str, web: &[&str]) -> TrafficResult {
     run(&experiment(duration, &web.concat())).traffic.remove(0)
 }
 
-/// Durations are kept to a thousandth.
+/// Durations are resolved to a thousandth.
 fn is(found: Option<f64>, expected_ms: f64) {
     let found_ms = found.expect("a duration") * 1e3;
     assert!((found_ms / expected_ms - 1.0).abs() < 2e-3, "{found_ms} ms instead of {expected_ms}");
 }
 
 #[test]
-fn a_file_takes_a_connection_a_request_and_its_data() {
+fn a_file_takes_connection_request_and_data_time() {
     is(traffic("60 s", &[ONE, SINGLE]).file_p50_s, 21.5);
 }
 
 #[test]
-fn files_of_a_page_take_as_long_as_their_connections_make_them() {
+fn page_times_follow_the_number_of_connections() {
     for (why, keys, expected_ms) in [
-        ("one after the other, each over a connection of its own", "parallel = 1\n", 3.0 * 21.5),
+        ("one after the other, each over a new connection", "parallel = 1\n", 3.0 * 21.5),
         // Half a round trip there, the data back.
-        ("those over a kept connection save connecting", "parallel = 1\npersistent = true\n", 21.5 + 2.0 * 11.5),
+        ("those over a persistent connection save connecting", "parallel = 1\npersistent = true\n", 21.5 + 2.0 * 11.5),
         // 12 ms to leave the servers. The first file: 10 + 5 + 12 + 5 + 1.5. Of the others the second waits for the first.
         ("the servers of a copy share a card of 1 Mbit/s", "parallel = 2\naccess = \"1 Mbit/s\"\n", 33.5 + 45.5),
     ] {
@@ -50,7 +50,7 @@ fn files_of_a_page_take_as_long_as_their_connections_make_them() {
 }
 
 #[test]
-fn the_distribution_counts_every_file_in_the_bin_of_its_duration() {
+fn the_distribution_counts_files_by_duration() {
     let traffic = traffic("60 s", &[ONE, SINGLE]);
     let bins = traffic.file_duration;
     let full = bins.count.iter().position(|count| *count > 0).expect("a file");
@@ -60,7 +60,7 @@ fn the_distribution_counts_every_file_in_the_bin_of_its_duration() {
 }
 
 /// Bounded at 100 s, thinking lasts 3 (1 - 100^-0.5) / (1 - 100^-1.5) = 2.703 s on the average, with a deviation of 4.4 s
-/// (second moment 3 (10 - 1) / 0.999 = 27.0), and a file 21.5 ms. 200 users ask for 7341 pages in 100 s, with a deviation
+/// (second moment 3 (10 - 1) / 0.999 = 27.0), and a file 21.5 ms. 200 users request 7341 pages in 100 s, with a deviation
 /// of sqrt(7341) * 4.4 / 2.72 = 139.
 #[test]
 fn users_think_between_pages_from_the_beginning() {
@@ -80,7 +80,7 @@ fn users_are_the_same_fused_and_stepped() {
 
 /// What left the link when users had it to themselves enters it when they do not respond.
 #[test]
-fn users_who_do_not_respond_send_what_they_would_have_alone() {
+fn unresponsive_users_send_as_on_an_empty_path() {
     let log = |responsive: &str| log(&experiment("10 s", &[MANY, responsive].concat()), Mode::Fused);
     let end = Time::from_picos(10_000_000_000_000);
     let left = log("responsive = true\n").into_iter().map(|served| served.departure);
@@ -94,9 +94,9 @@ fn users_who_do_not_respond_send_what_they_would_have_alone() {
     assert_eq!(left[..entered.len()], entered[..]);
 }
 
-/// Of two equal sources each has users of its own: they ask for other files.
+/// Two equal sources have different users: they request other files.
 #[test]
-fn two_sources_of_users_who_do_not_react_draw_different_files() {
+fn two_unresponsive_sources_draw_different_files() {
     let mut experiment = experiment("5 s", &[MANY, "responsive = false\n"].concat());
     let again = experiment.traffic[0].clone();
     experiment.traffic.push(again);

@@ -11,7 +11,7 @@ mod questions;
 use answers::sections;
 use experiment::results::evaluation::{Evaluation, FILE};
 use experiment::scenario::Experiment;
-use harness::runner::{Error, Files, Keep, Made, Runner, There};
+use harness::runner::{Error, Existing, Files, Keep, Made, Runner};
 use plan::{Task, plan};
 use serde_json::{Value, json};
 use std::io;
@@ -61,9 +61,9 @@ impl Asked<'_> {
         let files = Files::of(&experiments)?;
         runner.host.check(&experiments)?;
         let names = names(&contenders, &tasks);
-        let asked = files.asked(&experiments)?;
+        let asked = files.plan_digest(&experiments)?;
         let headings: Vec<&str> = questions.section.iter().map(|section| section.heading.as_str()).collect();
-        runner.may_replace(folder, there(folder, &names[0], &headings, self.quick, &asked))?;
+        runner.may_replace(folder, existing(folder, &names[0], &headings, self.quick, &asked))?;
         runner.may_take_page(folder, FILE)?;
         let finished = runner.finish(&experiments, &files, Keep::Figures, folder, &mut Made::new())?;
         let runs = &finished.runs;
@@ -110,19 +110,19 @@ fn colour(tasks: &[Task], contender: usize) -> String {
 }
 
 /// What a folder holds of evaluations, beside what is asked for.
-fn there(folder: &Path, controller: &str, headings: &[&str], quick: bool, asked: &str) -> There {
-    let Ok(there) = std::fs::read(folder.join(FILE)) else { return There::Nothing };
+fn existing(folder: &Path, controller: &str, headings: &[&str], quick: bool, asked: &str) -> Existing {
+    let Ok(there) = std::fs::read(folder.join(FILE)) else { return Existing::Nothing };
     let there = serde_json::from_slice::<Value>(&there).unwrap_or_default();
     let there = &there["evaluation"];
     let Some(of) = there["controller"].as_str() else {
-        return There::Other(format!("a file {FILE} that is not of packetscale"));
+        return Existing::Other(format!("a file {FILE} that is not of packetscale"));
     };
     let sections = there["sections"].as_array().map_or(&[][..], Vec::as_slice);
     let answered: Vec<&str> = sections.iter().filter_map(|section| section["heading"].as_str()).collect();
     let short = there["quick"] == true;
     let count = if answered.len() == 1 { "1 section".to_string() } else { format!("{} sections", answered.len()) };
-    let found = format!("an evaluation{} of {of}, {count}", There::form(short, quick));
-    There::beside(there, asked, (of, answered.as_slice(), short) == (controller, headings, quick), found)
+    let found = format!("an evaluation{} of {of}, {count}", Existing::form(short, quick));
+    Existing::compared(there, asked, (of, answered.as_slice(), short) == (controller, headings, quick), found)
 }
 
 fn write(evaluation: &Evaluation, folder: &Path) -> io::Result<()> {

@@ -11,7 +11,7 @@ use experiment::results::evaluation::{Cell, figure};
 use experiment::results::matrix::{FILE, Matrix, Pair, Setting};
 use experiment::results::{Interval, Run};
 use experiment::scenario::Experiment;
-use harness::runner::{Error, Files, Keep, Made, Refusal, Runner, There};
+use harness::runner::{Error, Existing, Files, Keep, Made, Refusal, Runner};
 use serde_json::{Value, json};
 use std::io;
 use std::path::Path;
@@ -51,8 +51,8 @@ impl Asked<'_> {
         let files = Files::of(&experiments)?;
         runner.host.check(&experiments)?;
         let names = names(&controllers, &tasks);
-        let asked = files.asked(&experiments)?;
-        runner.may_replace(folder, there(folder, &names, &answered, self.quick, &asked))?;
+        let asked = files.plan_digest(&experiments)?;
+        runner.may_replace(folder, existing(folder, &names, &answered, self.quick, &asked))?;
         runner.may_take_page(folder, FILE)?;
         let finished = runner.finish(&experiments, &files, Keep::Figures, folder, &mut Made::new())?;
         for (number, setting) in answered.iter_mut().enumerate() {
@@ -157,10 +157,10 @@ fn pair(row: usize, column: usize, runs: &[&Run]) -> Pair {
 }
 
 /// What a folder holds of matrices, beside what is asked for.
-fn there(folder: &Path, controllers: &[String], settings: &[Setting], quick: bool, asked: &str) -> There {
+fn existing(folder: &Path, controllers: &[String], settings: &[Setting], quick: bool, asked: &str) -> Existing {
     let Ok(there) = std::fs::read(folder.join(FILE)) else {
         let lone = folder.join(TABLE).exists();
-        return if lone { There::Other(format!("a file {TABLE} without {FILE}")) } else { There::Nothing };
+        return if lone { Existing::Other(format!("a file {TABLE} without {FILE}")) } else { Existing::Nothing };
     };
     let there = serde_json::from_slice::<Value>(&there).unwrap_or_default();
     let there = &there["matrix"];
@@ -171,13 +171,13 @@ fn there(folder: &Path, controllers: &[String], settings: &[Setting], quick: boo
     let of = list(&there["controllers"], &|one| one[0].clone());
     let on = list(&there["settings"], &|one| one["name"].clone());
     if of.is_empty() || on.is_empty() {
-        return There::Other(format!("a file {FILE} that is not of packetscale"));
+        return Existing::Other(format!("a file {FILE} that is not of packetscale"));
     }
     let short = there["quick"] == true;
     let names = if of.len() > 5 { format!("{} controllers", of.len()) } else { of.join(", ") };
-    let found = format!("a matrix{} of {names} on {}", There::form(short, quick), on.join(", "));
+    let found = format!("a matrix{} of {names} on {}", Existing::form(short, quick), on.join(", "));
     let alike = of == controllers && on.iter().eq(settings.iter().map(|setting| &setting.name)) && short == quick;
-    There::beside(there, asked, alike, found)
+    Existing::compared(there, asked, alike, found)
 }
 
 fn write(matrix: &Matrix, folder: &Path) -> io::Result<()> {

@@ -2,12 +2,12 @@
 //!
 //! | Column | Meaning |
 //! |---|---|
-//! | `stream_id` | name or number of the stream; its rows stand together |
+//! | `stream_id` | name or number of the stream; its rows are contiguous |
 //! | `pkt` | number of the packet in its stream, rising; a number that is missing is a lost packet |
 //! | `send_gap_ns` | time since the packet before it was sent; empty for a stream's first packet |
 //! | `recv_gap_ns` | the same as received |
 //! | `size_bytes` | size of the packet |
-//! | `acked` | optional: whether the receiver told the time of this packet |
+//! | `acked` | optional: whether the receiver reported the time of this packet |
 //!
 //! [`write()`] adds columns with the truth, which [`Recording`] passes over.
 

@@ -6,7 +6,7 @@ use packetscale_models::units::{Bytes, Span};
 use std::collections::VecDeque;
 use std::io::{self, Chain, Read};
 
-/// What is beyond this in one stream is not kept, so that memory stays bounded; the stream is then too long to be read.
+/// Gaps beyond this in one stream are discarded, to bound memory; the stream is then too long to be read.
 const MOST_GAPS: usize = 65_536;
 
 /// A stream that comes back after so few others is a mixed-up recording.
@@ -15,7 +15,7 @@ const REMEMBERED: usize = 256;
 /// What is longer is no row: a device without end, or a file that is no text.
 const LONGEST_ROW_BYTES: usize = 65_536;
 
-/// 10 s: a longer gap is no probe, and sums of as many gaps as are kept still fit.
+/// 10 s: a longer gap is no probe, and sums of [`MOST_GAPS`] gaps still fit.
 const LONGEST_NS: f64 = 1e10;
 
 /// Why a recording is refused.
@@ -23,7 +23,7 @@ const LONGEST_NS: f64 = 1e10;
 pub enum Refusal {
     /// Its bytes cannot be read.
     Unreadable(io::Error),
-    /// What they say is wrong: line, column, found, expected.
+    /// The description of the error: line, column, found, expected.
     Wrong(String),
 }
 
@@ -65,7 +65,7 @@ impl<R: Read> Read for Rows<R> {
 pub struct Recorded {
     /// Its name or number.
     pub id: String,
-    /// Its gaps, or that it is too long to be kept.
+    /// Its gaps, or that it is too long.
     pub stream: Result<Stream, Abstain>,
 }
 
@@ -166,7 +166,7 @@ impl<R: Read> Recording<R> {
         Ok(())
     }
 
-    /// The line on which the present row begins. The reader stands behind it.
+    /// The line on which the current row begins. The reader is already past it.
     fn line(&self) -> u64 {
         let feeds = self.record.as_slice().iter().filter(|byte| **byte == b'\n').count() as u64;
         self.rows.position().line() - 1 - feeds

@@ -1,11 +1,11 @@
-//! Writes streams whose truth is known as a recording, with the truth beside.
+//! Writes streams with known truth as a recording, with columns for the truth.
 
 use super::COLUMNS;
 use crate::probing::{ProbeStream, SweepPoint};
 use std::io::{self, Write};
 
-/// Columns beside those of a recording; `run` and `point` tell which streams met the same traffic.
-const BESIDE: &str = "truth_bps,lowest_bps,highest_bps,mean_bps,run,point";
+/// Columns in addition to those of a recording; streams with equal `run` and `point` met the same traffic.
+const ADDED: &str = "truth_bps,lowest_bps,highest_bps,mean_bps,run,point";
 
 /// One row per packet that arrived. Streams are numbered through all points and runs.
 ///
@@ -13,7 +13,7 @@ const BESIDE: &str = "truth_bps,lowest_bps,highest_bps,mean_bps,run,point";
 /// What cannot be written.
 pub fn write(out: &mut dyn Write, points: &[SweepPoint]) -> io::Result<()> {
     let mut out = io::BufWriter::new(out);
-    writeln!(out, "{},{BESIDE}", COLUMNS.join(","))?;
+    writeln!(out, "{},{ADDED}", COLUMNS.join(","))?;
     let mut id = 0u64;
     for point in points {
         let named: Vec<String> = point.params.iter().map(|(key, value)| format!("{key} = {value}")).collect();

@@ -38,7 +38,7 @@ pub struct Sent {
     pub packets: u32,
     /// Available while it was under way.
     pub available: Rate,
-    /// What the method said of it.
+    /// The method's estimate, in words.
     pub said: String,
 }
 
@@ -141,7 +141,7 @@ impl Search {
         self.sent.iter().map(|sent| u64::from(sent.packets)).sum()
     }
 
-    /// Whether what was available lies between low and high.
+    /// Whether the available rate is between low and high.
     pub fn holds(&self) -> bool {
         (self.found.low..=self.found.high).contains(&self.available)
     }

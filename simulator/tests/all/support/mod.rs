@@ -50,7 +50,7 @@ pub fn ms(n: u64) -> Time {
     Time::ZERO + Span::from_millis(n)
 }
 
-/// A buffer of so many packets.
+/// A buffer of this many packets.
 pub fn packets(n: u64) -> Buffer {
     Buffer::Packets(Packets::new(n))
 }
@@ -95,7 +95,7 @@ pub fn dumbbell(rate: Rate, delay: Span, buffer: Buffer, duration: Span) -> Expe
     }
 }
 
-/// `streams` of so many packets of 9000 B, one after the other with 2 ms between, over 10 Gbit/s; rates, in one level, from 1 to
+/// `streams` of this many packets of 9000 B, one after the other with 2 ms between, over 10 Gbit/s; rates, in one level, from 1 to
 /// 10 Gbit/s.
 pub fn probing(streams: u32, packets: u32) -> ProbeSpec {
     ProbeSpec {

@@ -1,5 +1,5 @@
-//! How streams look on their way: their gaps as the host made them, behind the bottleneck, as the receiver saw them, and
-//! denoised. Nothing is estimated here.
+//! Gaps of streams along the path: as made by the host, behind the bottleneck, at the receiver, and denoised. Nothing is
+//! estimated here.
 
 use crate::probing::point::SweepPoint;
 use crate::probing::{ProbePacket, ProbeStream, Reader};
@@ -73,7 +73,7 @@ impl Gaps {
     }
 }
 
-/// What does not depend on who reads the streams.
+/// Figures that do not depend on the method.
 pub(crate) fn on_their_way(point: &SweepPoint) -> Map<String, Value> {
     let mut figures = Map::new();
     made(&mut figures, point);
@@ -85,7 +85,7 @@ pub(crate) fn on_their_way(point: &SweepPoint) -> Map<String, Value> {
     figures
 }
 
-/// Gaps that the host made, and how far they are from those asked for, in microseconds.
+/// Gaps made by the host, and their distance from the requested ones, in microseconds.
 fn made(figures: &mut Map<String, Value>, point: &SweepPoint) {
     let streams = || point.runs.iter().flatten();
     let mut errors: Vec<f64> = streams().flat_map(ProbeStream::gap_errors_ns).map(|error| error * 1e-3).collect();
@@ -102,7 +102,7 @@ fn made(figures: &mut Map<String, Value>, point: &SweepPoint) {
     figures.insert("gap_most_us".into(), json!(gaps.iter().copied().reduce(f64::max)));
 }
 
-/// Of each level the rate that was asked for, and by what its gaps grew on the way, on average.
+/// For each level, the requested rate and the mean growth of its gaps along the path.
 fn levels(figures: &mut Map<String, Value>, streams: &[Gaps]) {
     let (mut asked, mut growth) = (Vec::<Vec<f64>>::new(), Vec::<Vec<f64>>::new());
     for gaps in streams {
@@ -162,7 +162,7 @@ fn batches(figures: &mut Map<String, Value>, point: &SweepPoint) {
 }
 
 /// What a reader's denoisers make of the streams that they do not give up: how far gaps are from those behind the bottleneck
-/// before and after, in mean send gaps (gap by gap, which says nothing of a coarser stream), the share of falling steps of
+/// before and after, in mean send gaps (gap by gap, which is meaningless for a coarser stream), the share of falling steps of
 /// the delay, and the curves of one stream: of those to show, the first that lost nothing.
 pub(crate) fn denoised(figures: &mut Map<String, Value>, point: &SweepPoint, reader: &Reader) {
     let (mut seen_off, mut off, mut falls) = (Vec::new(), Vec::new(), Vec::new());

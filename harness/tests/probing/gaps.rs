@@ -1,11 +1,11 @@
-//! How streams look on their way, by hand: one stream of two rates, six packets of 9000 B, that meet a card which hands over
+//! Gaps of streams along the path, by hand: one stream of two rates, six packets of 9000 B, received by a card that delivers
 //! two or three at a time.
 
 use harness::probing::{ProbePacket, ProbeStream, Reader, SweepPoint, scores};
 use packetscale_models::units::{Rate, Span, Time};
 use serde_json::Value;
 
-/// Gaps are asked for, made, behind the bottleneck and seen as here, in microseconds.
+/// Scheduled, sent, passed (behind the bottleneck) and received gaps, in microseconds.
 const ASKED: [u64; 5] = [20, 20, 10, 10, 10];
 const MADE: [u64; 5] = [21, 20, 10, 9, 10];
 const PASSED: [u64; 5] = [20, 22, 12, 12, 14];
@@ -45,7 +45,7 @@ fn near(found: f64, wanted: f64) {
 }
 
 #[test]
-fn gaps_are_told_as_they_were_made_and_by_level() {
+fn reports_gaps_as_made_and_by_level() {
     let score = score("multi-rate(run=1)", vec![stream()]);
     // Errors of 1, 0, 0, -1 and 0 us.
     near(figure(&score, "gap_error_mean_us"), 0.0);
@@ -60,7 +60,7 @@ fn gaps_are_told_as_they_were_made_and_by_level() {
 }
 
 #[test]
-fn spikes_batches_and_means_of_the_first_gaps_are_those_of_the_receiver() {
+fn spikes_batches_and_first_means_are_the_receivers() {
     let score = score("multi-rate(run=1)", vec![stream()]);
     // A spike is longer than the gap before it by 25/9 of 14 us, the mean gap: 38.9 us.
     near(figure(&score, "spikes"), 2.0);
@@ -77,7 +77,7 @@ fn spikes_batches_and_means_of_the_first_gaps_are_those_of_the_receiver() {
 /// Twenty gaps of 10 us; the receiver sees them as 40, 0, 40, 0, ... Two windows are short enough, and the second ends before
 /// a spike.
 #[test]
-fn means_that_end_with_an_event_are_told_apart() {
+fn separates_means_that_end_with_an_event() {
     let at = |number: u64, gap: u64| Time::ZERO + Span::from_micros(gap * number);
     let packet = |number: u64| {
         let sent = at(number, 10);
@@ -93,7 +93,7 @@ fn means_that_end_with_an_event_are_told_apart() {
 }
 
 #[test]
-fn denoised_gaps_are_compared_with_those_behind_the_bottleneck() {
+fn compares_denoised_gaps_with_those_behind_the_bottleneck() {
     let raw = score("multi-rate(run=1)", vec![stream()]);
     // 20 + 20 + 12 + 12 + 26 us over five gaps of 14.
     near(figure(&raw, "seen_off"), 90.0 / 5.0 / 14.0);
@@ -108,7 +108,7 @@ fn denoised_gaps_are_compared_with_those_behind_the_bottleneck() {
 }
 
 #[test]
-fn a_stream_that_lost_a_packet_has_no_gaps_to_show() {
+fn a_stream_with_a_lost_packet_shows_no_gaps() {
     let score = score("multi-rate(run=1)", vec![ProbeStream { lost: 1, ..stream() }]);
     assert!(score["spikes"].is_null() && score["stream"].is_null(), "{score}");
 }
