@@ -1,11 +1,11 @@
-//! What needs no clock, no input or output and no randomness of its own: quantities, controllers, queues, TCP's state
+//! Code without clock, input, output and randomness: quantities, controllers, queues, TCP's state
 //! machines, estimators and theory. Nothing here needs `std`.
 //!
 //! | module | what it holds |
 //! |---|---|
 //! | [`units`] | time, sizes, rates as types; only they compute quantities |
 //! | [`settings`] | the settings of an algorithm: name, type, default, range |
-//! | [`rapid`] | the safe interface of Rapid's law, whose C body is `packetscale-law` |
+//! | [`rapid`] | the safe interface of Rapid's law, implemented in C by `packetscale-law` |
 //! | [`congestion`] | the `Controller` contract, the registry, one file per controller |
 //! | [`queueing`] | the `Queue` contract, the registry, one file per discipline |
 //! | [`transport`] | TCP sender and receiver: scoreboard, RACK, PRR, timeouts, undo |

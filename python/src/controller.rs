@@ -6,7 +6,7 @@
 use crate::fault::{Fault, Input};
 use experiment::brought::{Maker, NameError};
 use packetscale_models::congestion::{
-    AckSample, Brought, Controller, Decision, Extras, Loss, Marked, Needs, Sent, Setup, Timeout, Undo,
+    AckSample, Controller, Decision, External, Extras, Loss, Marked, Needs, Sent, Setup, Timeout, Undo,
 };
 use packetscale_models::units::{Ecn, Span, Time};
 use pyo3::call::PyCallArgs;
@@ -178,7 +178,7 @@ pub fn misnamed(error: &NameError) -> PyErr {
 }
 
 impl Maker for Class {
-    fn make(&self, setup: &Setup) -> Box<dyn Brought> {
+    fn make(&self, setup: &Setup) -> Box<dyn External> {
         let start = Start {
             now_ns: at(setup.now),
             packet_bytes: setup.packet.get(),

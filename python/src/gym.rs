@@ -10,7 +10,7 @@ use crate::scenario::Scenario;
 use experiment::brought::{Maker, Own};
 use experiment::scenario::{ControllerSpec, Experiment, Record};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1, PyReadwriteArray2};
-use packetscale_models::congestion::{AnyController, Brought, Setup};
+use packetscale_models::congestion::{AnyController, External, Setup};
 use packetscale_models::steered::{Guided, Outcome, Policy, Scheme, Steered};
 use packetscale_models::units::{Random, Rate, Time};
 use pyo3::prelude::*;
@@ -64,7 +64,7 @@ impl Shape {
 }
 
 impl Maker for Shape {
-    fn make(&self, setup: &Setup) -> Box<dyn Brought> {
+    fn make(&self, setup: &Setup) -> Box<dyn External> {
         Box::new(self.controller(setup))
     }
 }
@@ -95,7 +95,7 @@ struct Step {
 }
 
 fn steered(controller: &mut AnyController) -> &mut Steered {
-    let AnyController::Brought(brought) = controller else { unreachable!("the flow's controller was replaced") };
+    let AnyController::External(brought) = controller else { unreachable!("the flow's controller was replaced") };
     let any: &mut dyn Any = &mut **brought;
     any.downcast_mut().expect("the flow's controller was replaced")
 }
@@ -341,7 +341,7 @@ struct Guide {
 }
 
 impl Maker for Guide {
-    fn make(&self, setup: &Setup) -> Box<dyn Brought> {
+    fn make(&self, setup: &Setup) -> Box<dyn External> {
         Box::new(Guided::new(self.shape.controller(setup), self.policy.clone()))
     }
 }

@@ -53,7 +53,7 @@ pub enum RunError {
         error: SettingError,
     },
     /// A file without a controller, though it had one when the scenario was read, or with one that cannot run here.
-    Brought(OpenError),
+    External(OpenError),
     /// No queue discipline of this name.
     UnknownQueue(String),
     /// Settings that a queue discipline refuses.
@@ -78,7 +78,7 @@ impl fmt::Display for RunError {
         match self {
             RunError::UnknownController(name) => write!(f, "there is no controller \"{name}\""),
             RunError::Controller { name, error } => write!(f, "controller \"{name}\": {error}"),
-            RunError::Brought(error) => write!(f, "{error}"),
+            RunError::External(error) => write!(f, "{error}"),
             RunError::UnknownQueue(name) => write!(f, "there is no queue \"{name}\""),
             RunError::Queue { name, error } => write!(f, "queue \"{name}\": {error}"),
             RunError::Traffic(error) => write!(f, "{error}"),

@@ -1,7 +1,7 @@
 //! Controllers that users bring: a shared object with the interface of `controller`, named by a scenario.
 //!
 //! ```text
-//! file ──> open ──> Object: name, parameters ──> build, once per flow ──> AnyController::Brought
+//! file ──> open ──> Object: name, parameters ──> build, once per flow ──> AnyController::External
 //! ```
 //!
 //! [`open`] reads the file and loads what it has read: what runs is what the digest of a run names, whatever is put in the

@@ -4,7 +4,7 @@
 //! was read before.
 
 use crate::brought::KIND;
-use packetscale_models::congestion::{Brought, Setup};
+use packetscale_models::congestion::{External, Setup};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub trait Maker: Send + Sync {
     /// The controller of one flow. What goes wrong in it is between the maker and the program that registered it: it
     /// unwinds.
-    fn make(&self, setup: &Setup) -> Box<dyn Brought>;
+    fn make(&self, setup: &Setup) -> Box<dyn External>;
 }
 
 /// A controller that the program brings.
@@ -32,7 +32,7 @@ impl Own {
     }
 
     /// The controller of one flow.
-    pub fn make(&self, setup: &Setup) -> Box<dyn Brought> {
+    pub fn make(&self, setup: &Setup) -> Box<dyn External> {
         self.maker.make(setup)
     }
 }
@@ -109,7 +109,7 @@ mod tests {
     struct Never;
 
     impl Maker for Never {
-        fn make(&self, _: &Setup) -> Box<dyn Brought> {
+        fn make(&self, _: &Setup) -> Box<dyn External> {
             unreachable!("no flow is built here")
         }
     }

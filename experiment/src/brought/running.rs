@@ -154,7 +154,7 @@ impl Object {
         check_names(settings, self.parameters)?;
         let values: Result<Vec<u64>, _> = self.declared.iter().map(|one| one.number(settings)).collect();
         match Running::start(self, setup, &values?) {
-            Ok(running) => Ok(AnyController::Brought(Box::new(running))),
+            Ok(running) => Ok(AnyController::External(Box::new(running))),
             Err(refused) => {
                 let name = self.declared.get(refused).map_or("kind", |one| one.name());
                 Err(SettingError::invalid(name, format!("a value that {} accepts here", self.name)))

@@ -57,7 +57,7 @@ fn built(experiment: &Experiment, number: usize, now: Time, rtt: Span) -> Result
     let setup = &Setup { handshake_rtt: rtt, ..flow.setup(now, seed) };
     let spec = &flow.controller;
     if let Some(own) = &spec.own {
-        return Ok(AnyController::Brought(own.make(setup)));
+        return Ok(AnyController::External(own.make(setup)));
     }
     if let Some(file) = &spec.file {
         let object = experiment::brought::open(file).map_err(|error| error.to_string())?;
@@ -126,7 +126,7 @@ impl<'e> Running<'e> {
         if spec.controller.own.is_none() && spec.controller.file.is_none() {
             outgoing = outgoing.with_fall_back(self.busy);
         }
-        outgoing.count_round_trips_anew(Time::ZERO + self.experiment.warmup);
+        outgoing.restart_round_trips(Time::ZERO + self.experiment.warmup);
         self.flows[index].outgoing = Some(outgoing);
         Ok(())
     }

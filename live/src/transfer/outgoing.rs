@@ -101,9 +101,9 @@ impl Outgoing {
         Outgoing { may_fall_back: true, punctuality, ..self }
     }
 
-    /// As [`Sender::count_round_trips_anew`].
-    pub fn count_round_trips_anew(&mut self, at: Time) {
-        self.sender.count_round_trips_anew(at);
+    /// As [`Sender::restart_round_trips`].
+    pub fn restart_round_trips(&mut self, at: Time) {
+        self.sender.restart_round_trips(at);
     }
 
     /// The sender.

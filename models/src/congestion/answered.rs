@@ -23,7 +23,7 @@ impl Answered {
         core::mem::replace(self, Answered::No) != Answered::No
     }
 
-    /// Takes in the acknowledgment. Returns whether the window stands still at it.
+    /// Processes the acknowledgment. Returns whether the window is frozen at it.
     #[inline]
     pub fn holds_at(&mut self, ack: &AckSample<'_>) -> bool {
         *self = match *self {

@@ -29,7 +29,7 @@
 //!    and the offload budget is the floor of four packets.
 //! 2. Volumes are counted in packets, so that the prefix of a lost packet that still fitted ("Probing for Bandwidth
 //!    In ProbeBW", lost_prefix) is zero.
-//! 3. After a timeout the window is one packet until the next acknowledgment. The draft asks for what is in flight
+//! 3. After a timeout the window is one packet until the next acknowledgment. The draft uses the packets in flight
 //!    plus one; the host achieves that by sending the first retransmission.
 //! 4. ProbeRTT marks its own samples as limited, by the range of delivered counts in which they left; the draft has
 //!    the connection mark them.
@@ -112,7 +112,7 @@ struct Saved {
     left: Option<State>,
 }
 
-/// Delay, bandwidth and gain, and their product in packets.
+/// Delay, bandwidth and gain, and the resulting volume in packets.
 type Volume = ((Span, Rate, Ratio), u64);
 
 /// The controller. See the file's head for the law.
@@ -140,7 +140,7 @@ pub struct Bbr {
     /// When the current cycle of ProbeBW began, and how long it waits for the next probe.
     cycle_start: Time,
     probe_wait: Span,
-    /// Acknowledgments may cover packets of a probe whose losses were not answered yet.
+    /// Acknowledgments may cover packets of a probe with losses that were not answered yet.
     judging_probe: bool,
     probe_was_too_high: bool,
     probe_was_precautionary: bool,

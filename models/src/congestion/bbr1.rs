@@ -20,7 +20,7 @@
 //!
 //! In the first round of a recovery packets are conserved: the window is what is in flight plus what has arrived. Then it
 //! grows as without losses, and at the recovery's end it is at least what it was before (4.2.3.4). A recovery that begins
-//! with the acknowledgment that ends another goes on with it: packets are not conserved again, as in Linux.
+//! with the acknowledgment that ends another continues it: packets are not conserved again, as in Linux.
 //! The first ten packets of a connection are not paced, as in Linux.
 //! The parts: `model` measures, `policer` looks for one, this file moves between the states and sets rate and window.
 //!
@@ -171,7 +171,7 @@ impl Bbr1 {
         })
     }
 
-    /// The rate to use: a policer's, if there is one.
+    /// The rate to use: a policer's, if one was detected.
     fn rate_in_use(&self) -> Rate {
         self.policer.rate().unwrap_or(self.max_rate.value())
     }

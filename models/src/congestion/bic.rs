@@ -59,7 +59,7 @@ pub const PARAMETERS: Parameters = &[&BETA, &MAX_INCREMENT, &LOW_WINDOW, &SMOOTH
 const PART: u32 = 4;
 /// Growth before any loss: at least 5 % per round trip.
 const MOST_BEFORE_LOSS: u32 = 20;
-/// Time for which `count` is valid while the window stands.
+/// Time for which `count` is valid while the window is constant.
 const RENEWAL: Span = Span::from_micros(31_250);
 /// Packets per acknowledgment: in sixteenths, averaged over sixteen acknowledgments.
 const RATIO_UNIT: u32 = 16;
@@ -257,7 +257,7 @@ mod tests {
 
     /// 1000 * 819 / 1024 = 799.8. Then, at 799 < 1000: w_max = (799 + 639) / 2 = 719, with 799 * 819 / 1024 = 639.03.
     #[test]
-    fn a_loss_takes_a_fifth_and_a_second_one_gives_up_room() {
+    fn a_loss_takes_a_fifth_and_a_second_one_lowers_the_maximum() {
         let mut driver = Driver::<Bic>::avoiding(1000, RTT);
         driver.loss();
         assert_eq!((driver.window(), driver.law().w_max), (799, 1000));

@@ -141,7 +141,7 @@ mod tests {
 
     /// Reno's packet, and 10000^(3/4) / 8 - 1 = 124.
     #[test]
-    fn on_an_empty_path_a_round_adds_the_power_of_the_window() {
+    fn on_an_empty_path_a_round_adds_a_power_of_the_window() {
         let mut driver = compound(10_000, 100);
         driver.acks(10_001);
         assert_eq!((driver.window(), driver.law().delay), (10_125, 124));
@@ -149,7 +149,7 @@ mod tests {
 
     /// diff = 10125 (110 - 100) / 110 = 920 > 30 and more than the delay window has: it is gone, Reno's packets stay.
     #[test]
-    fn a_queue_takes_the_delay_window_and_no_more() {
+    fn a_queue_takes_only_the_delay_window() {
         let mut driver = compound(10_000, 100);
         driver.acks(10_001);
         driver.law().samples.restart();

@@ -1,4 +1,4 @@
-//! What a host tells a controller, and what a controller answers.
+//! Events that a host reports to a controller, and the controller's decisions.
 
 use crate::units::{Bytes, Ecn, Rate, Span, Time};
 use alloc::vec::Vec;
@@ -40,7 +40,7 @@ pub struct Sent {
 pub struct Arrival {
     /// The transmission that arrived.
     pub transmission: u64,
-    /// When the receiver saw it, on the receiver's clock; `None` when the receiver did not say.
+    /// When the receiver saw it, on the receiver's clock; `None` if not reported.
     pub arrived: Option<Time>,
 }
 
@@ -88,7 +88,7 @@ pub struct AckSample<'a> {
     pub prior_in_flight: u32,
     /// Packets in flight after it.
     pub in_flight: u32,
-    /// Round-trip time of the newest transmission it covers, if that can be told (RFC 6298, Karn).
+    /// Round-trip time of the newest transmission it covers, if it is unambiguous (RFC 6298, Karn).
     pub rtt: Option<Span>,
     /// Smoothed round-trip time (RFC 6298).
     pub srtt: Span,
@@ -103,9 +103,9 @@ pub struct AckSample<'a> {
     /// Whether the sender is in fast recovery or in loss recovery after a timeout.
     pub in_recovery: bool,
     /// The packets it covers, in order of transmission, with their arrival times. Empty unless
-    /// the controller asks for them ([`Needs::arrivals`]).
+    /// the controller needs them ([`Needs::arrivals`]).
     pub arrivals: &'a [Arrival],
-    /// The delivery rate, for controllers that ask for it ([`Needs::rate_samples`]).
+    /// The delivery rate, for controllers that need it ([`Needs::rate_samples`]).
     pub rate: Option<RateSample>,
 }
 
@@ -114,9 +114,9 @@ pub struct AckSample<'a> {
 pub struct Loss<'a> {
     /// When.
     pub now: Time,
-    /// The lost transmissions; filled only for controllers that ask for arrivals.
+    /// The lost transmissions; filled only for controllers that need arrivals.
     pub transmissions: &'a [u64],
-    /// The lost packets; filled only for controllers that ask for rate samples.
+    /// The lost packets; filled only for controllers that need rate samples.
     pub flights: &'a [LostFlight],
     /// Number of packets declared lost.
     pub lost: u32,
@@ -171,7 +171,7 @@ pub struct Decision {
     pub departure: Time,
 }
 
-/// Who decides what leaves while the window shrinks: during fast recovery, and in the round trip after a mark.
+/// Who controls departures while the window shrinks: during fast recovery, and in the round trip after a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossResponse {
     /// The host, by proportional rate reduction (RFC 6937) towards the window that the controller set on loss.
@@ -180,7 +180,7 @@ pub enum LossResponse {
     OwnWindow,
 }
 
-/// What a controller needs of its host beyond the events. Each has a cost; only controllers that ask for it pay.
+/// What a controller needs of its host in addition to the events. Each has a cost, paid only by controllers that set it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// [`AckSample::arrivals`] and [`Loss::transmissions`] are filled.
@@ -189,9 +189,9 @@ pub struct Needs {
     pub rate_samples: bool,
     /// [`Extras::on_available`] is called, by hosts that know the available capacity.
     pub available: bool,
-    /// What its packets say: how it answers marks. Only capable packets may be marked instead of dropped.
+    /// ECN capability of its packets, and so how it answers marks. Only capable packets may be marked instead of dropped.
     pub ecn: Ecn,
-    /// Its packets carry room for an offer of the routers ([`Extras::on_offer`]).
+    /// Its packets carry a rate field that routers fill in ([`Extras::on_offer`]).
     pub offers: bool,
 }
 
@@ -224,7 +224,7 @@ pub trait Controller {
     /// What to do now. Cheap, without effect, valid until the next event.
     fn decision(&self) -> Decision;
 
-    /// Who decides what leaves in fast recovery.
+    /// Who controls departures in fast recovery.
     fn loss_response(&self) -> LossResponse {
         LossResponse::ProportionalReduction
     }
@@ -234,14 +234,14 @@ pub trait Controller {
         u32::MAX
     }
 
-    /// What the host must do beyond these calls. Constant: hosts ask once.
+    /// What the host must do in addition to these calls. Constant: hosts read it once.
     fn needs(&self) -> Needs {
         Needs::NOTHING
     }
 }
 
-/// What only some controllers have, or only some hosts ask for. The defaults fit every [`Controller`]: one without extras
-/// says `impl Extras for Mine {}`.
+/// Features of only some controllers, or for only some hosts. The defaults fit every [`Controller`]: one without extras
+/// is declared with `impl Extras for Mine {}`.
 pub trait Extras: Controller {
     /// The path's routers offer this rate; the next acknowledgment carries the offer (RCP). For [`Needs::offers`].
     fn on_offer(&mut self, _now: Time, _rate: Rate) {}
@@ -250,8 +250,8 @@ pub trait Extras: Controller {
     /// [`Needs::available`].
     fn on_available(&mut self, _now: Time, _available: Rate) {}
 
-    /// When the next packet may leave, as [`Controller::decision`] says, while so many are in flight; `None`: not before fewer are.
-    /// One may leave when none is. Hosts ask once per packet: who works its window out may know sooner that there is room.
+    /// When the next packet may leave, as in [`Controller::decision`], with this many in flight; `None`: not before fewer are.
+    /// With none in flight, one may leave. Hosts call it once per packet: a controller may answer without computing its window.
     #[inline]
     fn departure(&self, in_flight: u32) -> Option<Time> {
         let decision = self.decision();
@@ -263,7 +263,7 @@ pub trait Extras: Controller {
         false
     }
 
-    /// Who decides what leaves in the round trip after an answered mark: as for a loss, unless it says otherwise.
+    /// Who controls departures in the round trip after an answered mark: by default as for a loss.
     fn mark_response(&self) -> LossResponse {
         self.loss_response()
     }
@@ -314,7 +314,7 @@ pub struct Probe {
 /// One packet of a traced probe stream. Gaps are to the packet before it.
 #[derive(Clone, Copy, Debug)]
 pub struct GapRecord {
-    /// Gap the stream asked for.
+    /// Scheduled gap.
     pub intended: Span,
     /// Gap that the sender created.
     pub created: Span,
@@ -324,7 +324,7 @@ pub struct GapRecord {
     pub denoised: Option<Span>,
     /// Size of the packet.
     pub size: Bytes,
-    /// The rate that the gap probes: that of the level whose packet came before.
+    /// The rate that the gap probes: that of the previous packet's level.
     pub rate: Rate,
     /// Arrival minus send time, above the smallest of the stream.
     pub delay: Option<Span>,

@@ -21,7 +21,7 @@
 //!
 //! Choices where the paper leaves one:
 //! 1. The queue is nearly empty when it adds less than a tenth of the most that it added in the last four round trips.
-//! 2. A retransmission timeout starts anew, with slow start from two packets. In default mode there is no reaction to
+//! 2. A retransmission timeout restarts with slow start from two packets. In default mode there is no reaction to
 //!    other losses.
 //! 3. v is at most the value that moves the window by half in a round trip.
 
@@ -267,7 +267,7 @@ mod tests {
 
     /// Window 100 below its target, v = 1, delta = 1/2: 100 packets acknowledged add 2, within rounding of 1 / window.
     #[test]
-    fn a_window_of_acknowledgments_moves_it_by_one_over_delta() {
+    fn a_window_of_acknowledgments_moves_it_by_1_over_delta() {
         let mut copa = copa();
         copa.slow_start = false;
         copa.window = 100 * FRACTION;
@@ -289,7 +289,7 @@ mod tests {
 
     /// Four windows upwards: 1, 1, 2, 4; then down: 1.
     #[test]
-    fn the_velocity_doubles_from_the_third_window_in_one_direction() {
+    fn velocity_doubles_from_the_third_window_in_one_direction() {
         let mut copa = copa();
         copa.slow_start = false;
         copa.window = 10_000 * FRACTION;
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_that_never_empties_makes_it_competitive_and_an_empty_one_ends_it() {
+    fn competitive_mode_lasts_until_the_queue_is_empty() {
         let mut copa = copa();
         for _ in 0..10 {
             copa.note_queue(Span::from_millis(50));

@@ -60,7 +60,7 @@ const ABE_BETA: f64 = 0.85;
 /// Least window after a loss (RFC 9438, section 4.6).
 const MIN_THRESHOLD: f64 = 2.0;
 
-/// The cubic of one epoch, beside Reno's estimate.
+/// The cubic of one epoch, with Reno's estimate.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     start: Time,
@@ -90,7 +90,7 @@ pub struct Cubic {
     course: Course,
     /// State before the last reduction.
     before: Option<Box<Course>>,
-    /// Whether in fast recovery, where the window stands still.
+    /// Whether in fast recovery, where the window is frozen.
     recovering: bool,
     answered: Answered,
     last_ack: Time,
@@ -128,7 +128,7 @@ impl Cubic {
         })
     }
 
-    /// Sets the window, in packets: somebody beside this law decides it, too. Avoidance begins anew from there.
+    /// Sets the window, in packets, for an agent that also controls it. Avoidance restarts from there.
     pub fn begin_at(&mut self, window: f64) {
         self.course.window = window.max(1.0);
         self.course.epoch = None;

@@ -166,9 +166,9 @@ mod tests {
         assert!((dctcp.alpha.as_f64() - 0.25).abs() < 1e-4, "{:?}", dctcp.alpha);
     }
 
-    /// Marks between two windows' ends are told together, and only the host's answer cuts.
+    /// Marks between two windows' ends are reported together, and only the host's request cuts.
     #[test]
-    fn marks_that_are_not_to_be_answered_only_count() {
+    fn marks_without_a_request_to_react_only_count() {
         let mut dctcp = dctcp(1000);
         ack(&mut dctcp, 10, 10, 1, false);
         assert_eq!(dctcp.decision().window, 1000);

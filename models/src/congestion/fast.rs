@@ -68,8 +68,8 @@ enum Clock {
 }
 
 impl Clock {
-    /// What an acknowledgment says of delay: a round-trip time; of stamps the one-way delay, on a scale whose zero is
-    /// arbitrary, since two hosts have two clocks.
+    /// The delay in an acknowledgment: a round-trip time, or with stamps the one-way delay, on a scale with an
+    /// arbitrary zero, since two hosts have two clocks.
     #[inline]
     fn read(self, ack: &AckSample<'_>) -> Option<Span> {
         let rtt = ack.rtt?;
@@ -228,7 +228,7 @@ mod tests {
     /// alpha 100, gamma 1/2. Empty path: 1000 + 50. A backlog of alpha, rtt = 100 / 0.9: 900 + 100, at rest.
     /// Twice the base: 500 + 100 = 600, half way from 1000 is 800.
     #[test]
-    fn an_update_goes_half_way_to_where_alpha_packets_are_queued() {
+    fn an_update_goes_half_way_to_alpha_queued_packets() {
         assert_eq!(updated(1000, 100), 1050);
         assert_eq!(updated(1000, 200), 800);
         let mut driver = fast(1000);
@@ -291,14 +291,14 @@ mod tests {
     /// An empty path: 1050, as above. At 5.5 ms of 5: 1000 / 1.1 = 909, and 100, half way from 1000 is 1004. At 6 ms:
     /// 833 and 100, half way is 967.
     #[test]
-    fn fine_round_trips_hold_the_queue_and_the_way_back() {
+    fn fine_round_trips_include_queue_and_way_back() {
         assert_eq!(judged("fine", (5000, 2500), (5500, 3000)), 1004);
         assert_eq!(judged("fine", (5000, 2500), (6000, 3000)), 967);
     }
 
     /// At 1000.9 ms: what left 5.0 or 5.5 ms before left in the tick of 995, what left 6 ms before in that of 994.
     #[test]
-    fn a_clock_of_1_ms_does_not_see_half_a_millisecond_of_queue() {
+    fn a_clock_of_1_ms_misses_half_a_millisecond_of_queue() {
         assert_eq!(judged("coarse", (5000, 2500), (5500, 3000)), 1050);
         assert_eq!(judged("coarse", (5000, 2500), (6000, 3500)), 967);
     }
@@ -310,7 +310,7 @@ mod tests {
 
     /// Equation 9.1: 0.5 ms of one-way delay more are 5.5 ms of 5, whatever the acknowledgments met.
     #[test]
-    fn stamps_see_the_queue_and_not_the_way_back() {
+    fn stamps_exclude_the_way_back() {
         assert_eq!(judged("stamps", (5000, 2500), (6000, 2500)), 1050);
         assert_eq!(judged("stamps", (5000, 2500), (6000, 3000)), 1004);
     }
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn without_stamps_there_is_nothing_to_judge() {
+    fn without_stamps_there_is_no_judgement() {
         let mut driver = Driver::<Fast>::with(1000, BASE, &settings("stamps"));
         driver.controller.window.threshold = 1000;
         driver.acks(1002);
@@ -330,7 +330,7 @@ mod tests {
     }
 
     #[test]
-    fn only_stamps_ask_for_arrivals_and_other_words_are_refused() {
+    fn only_stamps_need_arrivals_and_other_words_are_refused() {
         let asks = |delay| Driver::<Fast>::with(10, BASE, &settings(delay)).law().needs_arrivals();
         assert_eq!(["fine", "coarse", "stamps"].map(asks), [false, false, true]);
         let refused = Fast::new(&setup(1000, BASE, 10), &settings("exact")).map(|_| ());

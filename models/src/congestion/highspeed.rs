@@ -103,10 +103,10 @@ mod tests {
         }
     }
 
-    /// 1000 lies in row 8 (852 to 1058): 1000 acknowledgments make 8 packets, less what grows underneath: the eighth
+    /// 1000 is in row 8 (852 to 1058): 1000 acknowledgments make 8 packets, less the growth meanwhile: the eighth
     /// needs 1000 + 1001 + ... + 1007 = 8028 of the 8000 counted.
     #[test]
-    fn a_window_of_1000_grows_by_nearly_eight_in_a_round_trip() {
+    fn a_window_of_1000_grows_by_nearly_8_per_rtt() {
         let mut driver = Driver::<HighSpeed>::avoiding(1000, RTT);
         driver.acks(1000);
         assert_eq!(driver.window(), 1007);
@@ -133,7 +133,7 @@ mod tests {
 
     /// Row 1: one packet per window of acknowledgments; an acknowledgment of two packets counts once.
     #[test]
-    fn a_window_of_30_grows_as_reno_by_acknowledgments() {
+    fn a_window_of_30_grows_as_reno() {
         let mut driver = Driver::<HighSpeed>::avoiding(30, RTT);
         (0..29).for_each(|_| driver.ack(2));
         assert_eq!(driver.window(), 30);

@@ -12,7 +12,7 @@
 //! loss:    threshold = window = beta window; rtt_max moves 5 % towards rtt_min
 //! ```
 //!
-//! alpha and beta are kept in 1/128, factors in whole numbers, times in milliseconds.
+//! alpha and beta are stored in 1/128, factors in whole numbers, times in milliseconds.
 //!
 //! Source: R. Shorten, D. Leith, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004, and
 //! draft-leith-tcp-htcp-06; Linux.
@@ -238,7 +238,7 @@ mod tests {
     /// At 100 ms the scale is 1. Up to 1 s: 1. At 2 s: 1 + 10 + 0.25 = 11. At 5 s: 1 + 40 + 4 = 45. alpha is that,
     /// since 2 (1 - 0.5) = 1.
     #[test]
-    fn growth_rises_with_the_time_since_the_last_loss() {
+    fn growth_rises_with_time_since_the_last_loss() {
         for (seconds, alpha) in [(0, 1), (1, 1), (2, 11), (5, 45)] {
             let mut driver = htcp(100);
             let now = driver.now + Span::from_secs(seconds);
@@ -261,7 +261,7 @@ mod tests {
 
     /// With a steady throughput: first 0.5, then 100 / 150 = 85 / 128, within 0.5 and 0.8.
     #[test]
-    fn a_loss_empties_the_queue_once_the_throughput_is_steady() {
+    fn a_loss_empties_the_queue_at_steady_throughput() {
         let mut driver = htcp(1280);
         driver.law().throughput.max = 1000;
         driver.law().max_rtt = Span::from_millis(150);
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn the_time_since_the_last_loss_starts_when_recovery_ends_and_survives_an_undo() {
+    fn time_since_loss_starts_after_recovery_and_survives_undo() {
         let mut driver = htcp(100);
         let start = driver.now;
         driver.now += Span::from_secs(3);

@@ -8,7 +8,7 @@
 //! loss:         threshold = window = window / 2
 //! ```
 //!
-//! rho is kept in eighths, 2^rho and the fractions of the window in 1/128.
+//! rho is stored in eighths, 2^rho and the fractions of the window in 1/128.
 //!
 //! Source: C. Caini, R. Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", Int. J. of Satellite
 //! Communications and Networking 22(5), 2004; Linux.
@@ -134,7 +134,7 @@ mod tests {
     use crate::congestion::window_based::driver::Driver;
 
     #[test]
-    fn the_table_holds_the_powers_of_two_rounded_down() {
+    fn the_table_has_powers_of_two_rounded_down() {
         for (k, &entry) in EIGHTHS_OF_AN_OCTAVE.iter().enumerate() {
             assert_eq!((128.0 * (k as f64 / 8.0).exp2()) as u32, entry);
         }
@@ -142,7 +142,7 @@ mod tests {
 
     /// 100 ms / 25 ms: rho = 4, so 2^4 - 1 = 15 packets per acknowledgment.
     #[test]
-    fn slow_start_over_100_ms_adds_15_packets_per_acknowledgment() {
+    fn slow_start_over_100_ms_adds_15_packets_per_ack() {
         let mut driver = Driver::<Hybla>::starting(10, Span::from_millis(100));
         driver.acks(3);
         assert_eq!(driver.window(), 10 + 45);
@@ -150,7 +150,7 @@ mod tests {
 
     /// rho^2 = 16: 2 * 32^2 / 200 = 10 parts of 128 per acknowledgment; 200 of them make 2000 / 128 = 15.6 packets.
     #[test]
-    fn avoidance_over_100_ms_adds_nearly_16_packets_per_round_trip() {
+    fn avoidance_over_100_ms_adds_nearly_16_packets_per_rtt() {
         let mut driver = Driver::<Hybla>::avoiding(200, Span::from_millis(100));
         driver.acks(26);
         assert_eq!(driver.window(), 202); // 26 * 10 / 128 = 2.03; up to 204 packets the increment is 10
@@ -171,7 +171,7 @@ mod tests {
 
     /// 2 * 8^2 / 200 = 0: the packet per window comes from counting.
     #[test]
-    fn an_increment_too_small_to_say_is_counted() {
+    fn an_increment_below_the_resolution_accumulates() {
         let mut driver = Driver::<Hybla>::avoiding(200, Span::from_millis(10));
         driver.acks(199);
         assert_eq!(driver.window(), 200);

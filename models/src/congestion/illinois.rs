@@ -13,7 +13,7 @@
 //! ```
 //!
 //! Windows below 15 packets have alpha = 1, beta = 1/2. So has every window after a timeout until its next round.
-//! alpha is kept in 1/128, beta in 1/64.
+//! alpha is stored in 1/128, beta in 1/64.
 //!
 //! Source: S. Liu, T. Basar, R. Srikant, "TCP-Illinois: a loss- and delay-based congestion control algorithm for
 //! high-speed networks", Performance Evaluation 65, 2008; Linux.
@@ -194,7 +194,7 @@ mod tests {
     /// Largest 100 ms, mean 50: dm' = 99, da' = 49; 99 * 1280 / (99 + 49 * 1242 / 38) = 126720 / 1700.5 = 74 (0.58).
     /// At the largest: 126720 / (99 + 99 * 1242 / 38) = 38 (0.3); just above a hundredth, nearly 1280 (10).
     #[test]
-    fn growth_falls_from_ten_to_three_tenths_with_the_delay() {
+    fn growth_falls_from_10_to_0_3_with_delay() {
         let mut driver = illinois(100);
         assert_eq!(driver.law().alpha_at(50 * MS, 100 * MS), 74);
         assert_eq!(driver.law().alpha_at(100 * MS, 100 * MS), 38);
@@ -215,7 +215,7 @@ mod tests {
 
     /// From 8/64 at 10 ms to 32/64 at 80 ms; half way, at 45 ms, 20/64.
     #[test]
-    fn the_cut_rises_from_an_eighth_to_a_half_with_the_delay() {
+    fn the_cut_rises_from_an_eighth_to_a_half_with_delay() {
         for (ms, beta) in [(5, 8), (10, 8), (45, 20), (80, 32), (100, 32)] {
             assert_eq!(beta_at(ms * MS, 100 * MS), beta, "at {ms} ms");
         }
@@ -223,7 +223,7 @@ mod tests {
 
     /// alpha = 10: ten packets acknowledged at a window of 100 make 1000 / 1000 = 1 packet.
     #[test]
-    fn without_delay_a_window_of_acknowledgments_adds_ten_packets() {
+    fn without_delay_a_window_adds_ten_packets() {
         let mut driver = illinois(100);
         driver.acks(9);
         assert_eq!(driver.window(), 100);

@@ -229,7 +229,7 @@ mod tests {
 
     /// Base 100 ms, gain 1/2: one packet more for 200 acknowledged, two round trips.
     #[test]
-    fn below_the_target_it_grows_by_its_gain_in_a_round() {
+    fn below_the_target_it_grows_by_its_gain_per_round() {
         let mut driver = ledbat(100, 100, 110);
         driver.acks(199);
         assert_eq!(driver.window(), 100);
@@ -239,7 +239,7 @@ mod tests {
 
     /// Target 60 ms. A delay of 75 is a quarter too much: 25 of 100. One of 200 would take all; half goes.
     #[test]
-    fn above_the_target_it_gives_up_the_part_that_is_too_much() {
+    fn above_the_target_it_shrinks_by_the_excess() {
         assert_eq!(ledbat(100, 100, 175).law().decrease(100), 25);
         assert_eq!(ledbat(100, 100, 300).law().decrease(100), 50);
         assert_eq!(ledbat(100, 100, 160).law().decrease(100), 0);
@@ -248,7 +248,7 @@ mod tests {
     /// Out of the first slow start at 1 s: the slowdown begins two round trips later, keeps two packets for two whole
     /// rounds, and doubles back to 64.
     #[test]
-    fn a_slowdown_follows_slow_start_and_ends_where_it_began() {
+    fn a_slowdown_follows_slow_start_and_restores_the_window() {
         let mut driver = Driver::<Ledbat>::avoiding(64, Span::from_millis(200));
         driver.acks(65);
         assert!(driver.window() >= 64);
@@ -269,7 +269,7 @@ mod tests {
 
     /// Losses of the last window of 64 show when the slowdown has begun.
     #[test]
-    fn a_loss_in_a_slowdown_halves_the_window_that_was() {
+    fn a_loss_in_a_slowdown_halves_the_saved_window() {
         let mut driver = ledbat(64, 200, 200);
         let mut window = driver.controller.window;
         let now = driver.now;

@@ -180,7 +180,7 @@ mod tests {
     /// above 50 is 57.5: after n delays of 70, D = 70 - 20 (7/8)^n, which is above 57 from the fourth on. Then D = 58 + 142 / 8 = 75,
     /// against 58 to 116.
     #[test]
-    fn a_delay_of_more_than_15_percent_of_the_range_leaves_one_packet_then_half() {
+    fn delay_above_15_percent_of_the_range_leaves_one_packet() {
         let mut driver = with_offset(0);
         ack_with_delay(&mut driver, 50);
         assert_eq!(driver.window(), 32);
@@ -198,7 +198,7 @@ mod tests {
 
     /// 15 % of ten seconds is 1.5 s: no queue of this path.
     #[test]
-    fn between_hosts_of_other_uptimes_only_the_first_acknowledgment_indicates() {
+    fn with_different_uptimes_only_the_first_acknowledgment_indicates() {
         let mut driver = with_offset(10);
         ack_with_delay(&mut driver, 50);
         assert_eq!(driver.window(), 32);

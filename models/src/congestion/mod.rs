@@ -1,7 +1,7 @@
 //! Congestion control: the contract every controller keeps, the registry, and one file per controller.
 //!
-//! A controller is told what happened and answers with a value, its [`Decision`]. It has no clock, no randomness of
-//! its own (a seed is handed in) and no way into its host. The host applies the decision: it keeps at most
+//! A controller receives events and answers with a value, its [`Decision`]. It has no clock, no randomness except
+//! a given seed, and no access to its host. The host applies the decision: it keeps at most
 //! [`Decision::window`] packets in flight and sends the next one no earlier than [`Decision::departure`]. An
 //! ack-clocked sender leaves the departure time in the past; a paced or gap-clocked sender sets it. They are one thing.
 mod answered;
@@ -44,4 +44,4 @@ pub use contract::{
     AckSample, Arrival, Controller, Decision, Extras, GapRecord, Loss, LossResponse, LostFlight, Marked, Needs, Probe,
     Probing, RateSample, Sent, Setup, StreamTrace, Timeout, Undo,
 };
-pub use registry::{AnyController, Brought, Entry, find, registry};
+pub use registry::{AnyController, Entry, External, find, registry};

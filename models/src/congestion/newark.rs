@@ -26,7 +26,7 @@
 //! 4. RTT is the smoothed one (RFC 6298), at first that of the handshake. The bucket starts with the initial window.
 //! 5. When `T_c` falls, tokens above it are lost.
 //! 6. `W_p` grows only while tokens limit the flow (RFC 7661), unless `validate` is off: a window that an idle
-//!    application never used says nothing about the path.
+//!    application never used carries no information about the path.
 //! 7. The paper limits `W_p` to 240 packets, its receiver's buffer; here that limit is `window_max`, by default none.
 
 use crate::congestion::contract::{

@@ -1,4 +1,4 @@
-//! NewReno: additive increase, multiplicative decrease (RFC 5681; episodes as in RFC 6582, kept by the host).
+//! NewReno: additive increase, multiplicative decrease (RFC 5681; episodes as in RFC 6582, tracked by the host).
 //!
 //! With `n` packets newly acknowledged:
 //!
@@ -45,7 +45,7 @@ const MIN_THRESHOLD: u32 = 2;
 #[derive(Clone, Debug)]
 pub struct NewReno {
     window: Window,
-    /// Whether in fast recovery, where the window stands still.
+    /// Whether in fast recovery, where the window is frozen.
     recovering: bool,
     answered: Answered,
     /// Whether in an episode that began with a timeout.
@@ -208,7 +208,7 @@ mod tests {
 
     /// 10 + 2 + 2 + min(5, 2) + 1 = 17.
     #[test]
-    fn slow_start_counts_packets_up_to_two_per_acknowledgment() {
+    fn slow_start_counts_at_most_two_packets_per_ack() {
         let mut newreno = newreno(10);
         for acked in [2, 2, 5, 1] {
             newreno.on_ack(&ack(acked));
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn the_window_stands_still_in_recovery() {
+    fn the_window_is_frozen_in_recovery() {
         let mut newreno = newreno(20);
         newreno.on_loss(&loss());
         newreno.on_ack(&AckSample { in_recovery: true, ..ack(10) });
@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_does_not_limit_the_flow_does_not_grow() {
+    fn an_unused_window_does_not_grow() {
         let mut newreno = newreno(10);
         newreno.on_ack(&AckSample { window_limited: false, ..ack(2) });
         assert_eq!(window(&newreno), 10);
@@ -280,7 +280,7 @@ mod tests {
 
     /// From 20, a mark leaves 10. Packets up to 30 had left: until 31 of them are acknowledged, nothing changes.
     #[test]
-    fn the_window_stands_still_for_a_round_trip_after_a_mark() {
+    fn the_window_is_frozen_for_an_rtt_after_a_mark() {
         let mut newreno = newreno(20);
         newreno.on_mark(&mark());
         for (next_unacked, next_unsent) in [(11, 30), (20, 32), (30, 40)] {
@@ -291,9 +291,9 @@ mod tests {
         assert_eq!(window(&newreno), 11);
     }
 
-    /// From 20, a mark leaves 10, and so does the loss beside it; the next loss leaves 5.
+    /// From 20, a mark leaves 10, and so does the loss in the same window; the next loss leaves 5.
     #[test]
-    fn a_loss_beside_an_answered_mark_leaves_the_window_alone() {
+    fn a_loss_in_the_window_of_an_answered_mark_is_ignored() {
         let mut newreno = newreno(20);
         newreno.on_mark(&mark());
         newreno.on_ack(&AckSample { next_unacked: 11, next_unsent: 30, in_recovery: true, ..ack(1) });
@@ -305,7 +305,7 @@ mod tests {
 
     /// From 20, a mark that is to be answered leaves 10, or with `abe` 16; a loss leaves 10 either way.
     #[test]
-    fn a_mark_leaves_what_a_loss_leaves_and_more_with_abe() {
+    fn a_mark_cuts_as_a_loss_and_less_with_abe() {
         let after = |settings: &Settings, marked: bool| {
             let mut newreno = NewReno { mark_beta: with(settings).mark_beta, ..newreno(20) };
             if marked {

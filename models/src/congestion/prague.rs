@@ -18,10 +18,10 @@
 //! Source: K. De Schepper, O. Tilmans, B. Briscoe, V. Goel, "Prague Congestion Control",
 //! draft-briscoe-iccrg-prague-congestion-control-04, 2024; where it leaves a choice, its reference implementation for
 //! Linux (`tcp_prague.c`, 2024): the window mode, gain 1/16, rtt_virt 25 ms, four round trips, alpha from 0 with half of
-//! the window given up at the first mark. The requirements for senders that say ECT(1) are in RFC 9331, section 4.
+//! the window lost at the first mark. The requirements for senders of ECT(1) are in RFC 9331, section 4.
 //!
 //! Deviations:
-//! 1. There is no fallback for a bottleneck that marks as RFC 3168 has it: Prague then takes more than its share.
+//! 1. There is no fallback for a bottleneck that marks as in RFC 3168: Prague then takes more than its share.
 //! 2. Below two packets the window is two, or one after a timeout; the packet size does not shrink, and there is no mode
 //!    that counts a rate instead of a window.
 //! 3. The pacing rate does not alternate by 3 %.
@@ -49,7 +49,7 @@ pub const PARAMETERS: Parameters = &[&GAIN, &RTT_VIRT];
 
 /// Least window after a mark or a loss, in packets.
 const MIN_WINDOW: f64 = 2.0;
-/// Largest window: of one-byte packets, what TCP's window field can say (RFC 7323, section 2.2).
+/// Largest window: of one-byte packets, the largest that TCP's window field can express (RFC 7323, section 2.2).
 const MAX_WINDOW: f64 = 1_073_741_824.0;
 /// Round trips after slow start until round trips count as virtual ones.
 const TRANSITION: u32 = 4;

@@ -1,12 +1,12 @@
 //! TCP RAPID: every packet probes, so that congestion is seen before there is a queue or a loss.
 //!
-//! The law itself is the C body of crate `rapid`, which runs in kernels too; this file only tells it what happens
-//! here, in its terms, and turns what it wants into a [`Decision`]. It reads lower envelopes of arrival minus departure
-//! time and keeps a proportional margin (`envelope.h`, `startup.h`). The law of Rapid's dissertation is an entry of its
-//! own ([`crate::congestion::rapid_thesis`]): [`Rapid`] with other parameters.
+//! The law itself is the C body of crate `rapid`, which runs in kernels too; this file only passes events to it,
+//! in its terms, and turns its output into a [`Decision`]. It reads lower envelopes of arrival minus departure
+//! time and leaves a proportional margin (`envelope.h`, `startup.h`). The law of Rapid's dissertation is a separate entry
+//! ([`crate::congestion::rapid_thesis`]): [`Rapid`] with other parameters.
 //!
-//! The window is two bandwidth-delay products and some slack: it stops a flow whose acknowledgments stop, and slows one of
-//! few packets whose queue grows. Packets are clocked one by one through [`Decision::departure`].
+//! The window is two bandwidth-delay products and some slack: it stops a flow without acknowledgments, and slows one of
+//! few packets when its queue grows. Packets are clocked one by one through [`Decision::departure`].
 
 use crate::congestion::contract::{
     AckSample, Arrival, Controller, Decision, Extras, GapRecord, Loss, LossResponse, Needs, Probe, Probing, Sent,
@@ -51,13 +51,13 @@ pub trait Steers: LawParams {
     /// Whether a pause of the application counts from the packet after it, as in kernels; else from the packet before it.
     const RESUMES: bool;
 
-    /// Whether the flow is told the available bandwidth.
-    fn is_told(&self) -> bool {
+    /// Whether the flow receives the true available bandwidth.
+    fn needs_available(&self) -> bool {
         false
     }
 
-    /// Tells it.
-    fn tell(_law: &mut Law<Self>, _available: Rate) {}
+    /// Passes it on.
+    fn set_available(_law: &mut Law<Self>, _available: Rate) {}
 }
 
 impl Steers for Params {
@@ -73,7 +73,7 @@ pub struct Rapid<P: Steers = Params> {
     doubted: Option<(Rate, bool)>,
     /// Nothing waited behind the last packet.
     drained: bool,
-    told: bool,
+    oracle: bool,
 }
 
 impl Rapid {
@@ -89,7 +89,7 @@ impl<P: Steers> Rapid<P> {
     pub(crate) fn new(setup: &Setup, params: &P) -> Rapid<P> {
         Rapid {
             law: Law::new(params, setup.now, setup.handshake_rtt, setup.seed),
-            told: params.is_told(),
+            oracle: params.needs_available(),
             drained: false,
             doubted: None,
         }
@@ -169,7 +169,7 @@ impl<P: Steers> Controller for Rapid<P> {
     }
 
     fn needs(&self) -> Needs {
-        Needs { arrivals: true, available: self.told, ..Needs::NOTHING }
+        Needs { arrivals: true, available: self.oracle, ..Needs::NOTHING }
     }
 }
 
@@ -184,7 +184,7 @@ impl<P: Steers> Extras for Rapid<P> {
     }
 
     fn on_available(&mut self, _now: Time, available: Rate) {
-        P::tell(&mut self.law, available);
+        P::set_available(&mut self.law, available);
     }
 
     fn rate(&self) -> Option<Rate> {
@@ -280,8 +280,8 @@ mod tests {
         }
     }
 
-    /// A timeout halves the rate and ends start-up; where it was for nothing, both are as before it (RFC 5682). Once the
-    /// episode is over, nothing is taken back.
+    /// A timeout halves the rate and ends start-up; a spurious one restores both (RFC 5682). Once the
+    /// episode is over, nothing is undone.
     #[test]
     fn a_needless_timeout_is_undone() {
         let mut flow = build(&[]).expect("a flow");
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_packet_may_leave_at_once_and_the_second_a_gap_later() {
+    fn the_second_packet_leaves_a_gap_after_the_first() {
         let mut flow = build(&[]).expect("a flow");
         assert_eq!(flow.decision().departure, setup().now);
         sent(&mut flow, setup().now, 0);

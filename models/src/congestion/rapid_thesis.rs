@@ -1,11 +1,11 @@
-//! TCP RAPID as its dissertation has it: the baseline, and what the reproductions of its experiments run.
+//! TCP RAPID as in its dissertation: the baseline, and the controller of the reproduced experiments.
 //!
 //! A stream of `levels` rates is read gap by gap: buffered packets are smoothed out (BASS), the first rate at which gaps
 //! grow is the available bandwidth, and the mean rate moves towards it: with time constant `tau` upwards, within `eta`
 //! streams downwards. A loss recovery cuts it by a quarter.
 //!
 //! The law itself is the C body of crate `rapid` (`thesis.h`, which has the formulas, the source and the deviations); the
-//! [`Rapid`] that it is built into tells it what happens.
+//! [`Rapid`] around it passes events to it.
 
 use crate::congestion::contract::Setup;
 use crate::congestion::rapid::{Rapid, Steers};
@@ -87,11 +87,11 @@ pub type RapidThesis = Rapid<ThesisParams>;
 impl Steers for ThesisParams {
     const RESUMES: bool = false;
 
-    fn is_told(&self) -> bool {
+    fn needs_available(&self) -> bool {
         self.estimator == Estimator::Ideal
     }
 
-    fn tell(law: &mut Law<ThesisParams>, available: Rate) {
+    fn set_available(law: &mut Law<ThesisParams>, available: Rate) {
         law.set_available(available);
     }
 }
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn without_settings_it_is_the_law_of_the_dissertation() {
+    fn without_settings_it_is_the_dissertations_law() {
         assert_eq!(read(Bytes::new(9000), &Settings::new()), Ok(ThesisParams::new(Bytes::new(9000))));
     }
 

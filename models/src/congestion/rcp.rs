@@ -10,13 +10,13 @@
 //! ```
 //!
 //! A loss carries no information: it is repaired, and the rate stays. If acknowledgments stop, at most four round
-//! trips' worth of packets are in flight, and after a timeout one packet asks again.
+//! trips' worth of packets are in flight, and after a timeout one packet requests a rate again.
 //!
 //! Source: N. Dukkipati, "Rate Control Protocol (RCP)", PhD thesis, Stanford 2008, chapter 2.
 //!
 //! Deviations:
-//! 1. The first packet asks for the rate instead of a SYN, and has the full size. The handshake has taken place before.
-//! 2. A flow whose rate is below a packet per round trip sends no extra packets in between to ask for a new rate.
+//! 1. The first packet requests the rate instead of a SYN, and has the full size. The handshake has taken place before.
+//! 2. A flow with a rate below a packet per round trip sends no extra packets in between to request a new rate.
 //! 3. The limit of four round trips, the reaction to a timeout, and NewReno without an offer are not in the source.
 
 use crate::congestion::contract::{
@@ -49,11 +49,11 @@ pub struct Rcp {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
-    /// One packet is under way to ask.
+    /// One packet is under way to request a rate.
     Asking,
     /// Sends at this rate.
     Offered(Rate),
-    /// After a timeout: no longer sends at this rate, one packet asks again.
+    /// After a timeout: the old rate is no longer used, one packet requests another.
     AskingAgain(Rate),
     /// No router of the path speaks RCP.
     Unheard,
@@ -182,7 +182,7 @@ mod tests {
     const RTT: Span = Span::from_millis(100);
 
     fn rcp() -> Rcp {
-        Rcp::build(&setup(1000, RTT, 10), &Settings::new()).expect("there are no settings")
+        Rcp::build(&setup(1000, RTT, 10), &Settings::new()).expect("it has no settings")
     }
 
     fn sent(now: Time) -> Sent {
@@ -194,7 +194,7 @@ mod tests {
     }
 
     #[test]
-    fn one_packet_asks_first() {
+    fn one_packet_requests_a_rate_first() {
         assert_eq!(rcp().decision().window, 1);
     }
 
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_is_a_little_late_does_not_slow_the_flow_down() {
+    fn slight_lateness_does_not_slow_the_flow_down() {
         let mut rcp = rcp();
         rcp.on_offer(MS(100), Rate::from_mbps(8));
         rcp.on_sent(&sent(MS(100)));
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_does_not_change_the_rate_and_a_timeout_asks_again() {
+    fn a_loss_keeps_the_rate_and_a_timeout_requests_another() {
         let mut rcp = rcp();
         rcp.on_offer(MS(100), Rate::from_mbps(8));
         let before = rcp.decision();

@@ -38,8 +38,8 @@ macro_rules! registry {
         #[derive(Clone, Debug)]
         pub enum AnyController {
             $($variant($type),)*
-            /// One that the registry does not list: a user brought it.
-            Brought(Box<dyn Brought>),
+            /// A user's controller, which is not in the registry.
+            External(Box<dyn External>),
         }
 
         const ENTRIES: &[Entry] = &[
@@ -56,12 +56,12 @@ macro_rules! registry {
             ($self:ident.$method:ident $arguments:tt) => {
                 match $self {
                     $(AnyController::$variant(inner) => inner.$method $arguments,)*
-                    AnyController::Brought(inner) => inner.$method $arguments,
+                    AnyController::External(inner) => inner.$method $arguments,
                 }
             };
         }
 
-        /// What every packet asks, of the controllers that most runs have: found by comparisons, and inlined, where a table of
+        /// Calls made for every packet, for the controllers of most runs: found by comparisons, and inlined, where a table of
         /// all controllers is an indirect jump and a call.
         macro_rules! soon {
             ($self:ident.$method:ident $arguments:tt, $others:ident) => {
@@ -106,10 +106,10 @@ registry! {
     Hybla(Box<WindowBased<hybla::Hybla>>) from WindowBased::<hybla::Hybla>::build = "hybla", "TCP Hybla: long paths grow as fast as a path of 25 ms", "#DDCC77", hybla::PARAMETERS;
     Vegas(Box<WindowBased<vegas::Vegas>>) from WindowBased::<vegas::Vegas>::build = "vegas", "TCP Vegas: keeps two to four packets queued, by the round-trip time", "#117733", vegas::PARAMETERS;
     Htcp(Box<WindowBased<htcp::Htcp>>) from WindowBased::<htcp::Htcp>::build = "htcp", "H-TCP: growth rises with the time since the last loss", "#882255", htcp::PARAMETERS;
-    Illinois(Box<WindowBased<illinois::Illinois>>) from WindowBased::<illinois::Illinois>::build = "illinois", "TCP Illinois: loss says when to cut, delay how much and how fast to grow", "#AA4499", illinois::PARAMETERS;
+    Illinois(Box<WindowBased<illinois::Illinois>>) from WindowBased::<illinois::Illinois>::build = "illinois", "TCP Illinois: loss triggers a cut, delay sets its size and the growth", "#AA4499", illinois::PARAMETERS;
     Yeah(Box<WindowBased<yeah::Yeah>>) from WindowBased::<yeah::Yeah>::build = "yeah", "YeAH-TCP: Scalable while the queue is short, else Reno", "#CC6677", &[];
     Westwood(Box<WindowBased<westwood::Westwood>>) from WindowBased::<westwood::Westwood>::build = "westwood", "TCP Westwood+: after a loss, the window for the measured rate", "#56B4E9", westwood::PARAMETERS;
-    Veno(Box<WindowBased<veno::Veno>>) from WindowBased::<veno::Veno>::build = "veno", "TCP Veno: Reno that tells random losses from congestion", "#661100", &[];
+    Veno(Box<WindowBased<veno::Veno>>) from WindowBased::<veno::Veno>::build = "veno", "TCP Veno: Reno that separates random losses from congestion", "#661100", &[];
     Lp(Box<WindowBased<lp::Lp>>) from WindowBased::<lp::Lp>::build = "lp", "TCP-LP: Reno that yields when the one-way delay rises", "#DDAA33", lp::PARAMETERS;
     Compound(Box<WindowBased<compound::Compound>>) from WindowBased::<compound::Compound>::build = "compound", "Compound TCP: Reno plus a window steered by delay", "#6699CC", compound::PARAMETERS;
     Fast(Box<WindowBased<fast::Fast>>) from WindowBased::<fast::Fast>::build = "fast", "FAST TCP: keeps a fixed number of packets queued", "#997700", fast::PARAMETERS;
@@ -203,22 +203,22 @@ impl Extras for AnyController {
     }
 }
 
-/// A controller that the registry does not know. Every type that has [`Extras`] and can be cloned, printed and sent
-/// to another thread is one; hosts run it as [`AnyController::Brought`].
-/// Who has brought one may look for it in a run ([`Any`]).
-pub trait Brought: Extras + Debug + Send + Any {
+/// A controller from outside the registry. Every type that has [`Extras`] and can be cloned, printed and sent
+/// to another thread is one; hosts run it as [`AnyController::External`].
+/// [`Any`] lets its owner find it in a run.
+pub trait External: Extras + Debug + Send + Any {
     /// Returns a copy with the same state.
-    fn boxed_clone(&self) -> Box<dyn Brought>;
+    fn boxed_clone(&self) -> Box<dyn External>;
 }
 
-impl<C: Extras + Clone + Debug + Send + 'static> Brought for C {
-    fn boxed_clone(&self) -> Box<dyn Brought> {
+impl<C: Extras + Clone + Debug + Send + 'static> External for C {
+    fn boxed_clone(&self) -> Box<dyn External> {
         Box::new(self.clone())
     }
 }
 
-impl Clone for Box<dyn Brought> {
-    fn clone(&self) -> Box<dyn Brought> {
+impl Clone for Box<dyn External> {
+    fn clone(&self) -> Box<dyn External> {
         (**self).boxed_clone()
     }
 }
@@ -238,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_controller_has_a_name_and_a_colour_of_its_own() {
+    fn every_controller_has_a_unique_name_and_colour() {
         for (number, entry) in ENTRIES.iter().enumerate() {
             let hex = entry.colour.strip_prefix('#').is_some_and(|hex| u32::from_str_radix(hex, 16).is_ok());
             assert!(hex && entry.colour.len() == 7, "{}", entry.name);
@@ -248,9 +248,9 @@ mod tests {
         }
     }
 
-    /// What is brought does what it does elsewhere, and a copy goes its own way.
+    /// An external controller behaves as elsewhere, and a copy is independent.
     #[test]
-    fn a_brought_controller_is_asked_and_told_like_any_other() {
+    fn an_external_controller_is_called_like_any_other() {
         use crate::units::{Bytes, Span};
         let setup = Setup {
             now: Time::ZERO,
@@ -260,11 +260,11 @@ mod tests {
             seed: 0,
         };
         let newreno = newreno::NewReno::build(&setup, &Settings::new()).expect("no settings fit");
-        let mut brought = AnyController::Brought(Box::new(newreno));
-        let copy = brought.clone();
+        let mut external = AnyController::External(Box::new(newreno));
+        let copy = external.clone();
         // RFC 5681, section 3.1: a window of one segment after a timeout.
-        brought.on_timeout(&Timeout { now: Time::ZERO, in_flight: 10, first: true });
-        assert_eq!((brought.decision().window, copy.decision().window), (1, 10));
-        assert_eq!((brought.slow_start_threshold(), copy.slow_start_threshold()), (5, u32::MAX));
+        external.on_timeout(&Timeout { now: Time::ZERO, in_flight: 10, first: true });
+        assert_eq!((external.decision().window, copy.decision().window), (1, 10));
+        assert_eq!((external.slow_start_threshold(), copy.slow_start_threshold()), (5, u32::MAX));
     }
 }

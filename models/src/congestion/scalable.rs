@@ -59,7 +59,7 @@ mod tests {
 
     /// 1000 packets acknowledged at 100 to the packet: 10 more.
     #[test]
-    fn a_large_window_grows_by_one_per_cent_in_a_round_trip() {
+    fn a_large_window_grows_by_1_percent_per_rtt() {
         let mut driver = Driver::<Scalable>::avoiding(1000, RTT);
         driver.acks(1000);
         assert_eq!(driver.window(), 1010);
@@ -84,7 +84,7 @@ mod tests {
     /// From 875 with 1 % per round trip: 1.01^13 = 1.138 < 8/7 = 1.143 < 1.01^14 = 1.149. The window grows in whole
     /// packets of a fixed 100 acknowledgments, so each round multiplies by 1.01 within a packet.
     #[test]
-    fn recovery_from_a_loss_takes_fourteen_round_trips_at_any_rate() {
+    fn recovery_from_a_loss_takes_14_rtts_at_any_rate() {
         for window in [1000, 100_000] {
             let mut driver = Driver::<Scalable>::avoiding(window, RTT);
             driver.loss();

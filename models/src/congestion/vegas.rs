@@ -153,7 +153,7 @@ mod tests {
 
     /// diff = 100 (rtt - 100) / 100 packets: 1 below alpha, 2 and 4 between, 5 above beta.
     #[test]
-    fn it_holds_two_to_four_packets_in_the_queue() {
+    fn holds_two_to_four_packets_in_the_queue() {
         for (rtt_ms, window) in [(101, 101), (102, 100), (104, 100), (105, 99)] {
             let mut driver = vegas(100, rtt_ms);
             driver.acks(101);
@@ -164,7 +164,7 @@ mod tests {
     /// Begun at 50, a round of slow start ends 51 packets later with a window of 50 + 1 + 50 = 101 at 120 ms:
     /// diff = 101 * 20 / 100 = 20 > 1; 101 * 100 / 120 + 1 = 85.
     #[test]
-    fn slow_start_ends_with_the_window_that_needs_no_queue() {
+    fn slow_start_ends_at_the_queue_free_window() {
         let mut driver = Driver::<Vegas>::starting(50, BASE);
         driver.law().samples.take(Some(BASE));
         driver.law().samples.restart();

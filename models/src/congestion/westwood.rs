@@ -4,7 +4,7 @@
 //! growth:       as Reno
 //! bandwidth:    every max(rtt, 50 ms), b = packets delivered / time; n = (7 n + b) / 8; B = (7 B + n) / 8
 //! loss:         threshold = window = max(B rtt_min, 2), at most the window; again, from the newest B, when recovery ends
-//! timeout:      threshold = max(B rtt_min, 2), window = 1; rtt_min is measured anew
+//! timeout:      threshold = max(B rtt_min, 2), window = 1; the measurement of rtt_min restarts
 //! ```
 //!
 //! Source: L. Grieco, S. Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP
@@ -20,7 +20,7 @@
 //!    estimate at the end. The jump sends up to half a window at once, which a short buffer drops again. Here the
 //!    window moves towards the estimate from the start, as in the paper and in earlier Linux; `recovery = "half"` is
 //!    today's Linux.
-//! 2. Selective acknowledgments say what was delivered. Linux counts a packet for each duplicate acknowledgment and
+//! 2. Selective acknowledgments report deliveries. Linux counts a packet for each duplicate acknowledgment and
 //!    subtracts it later.
 //! 3. The estimate is not applied at the end of a recovery that was undone. Linux applies it, and so loses some of what
 //!    the undo restored.
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn as_in_linux_of_today_the_window_is_halved_first() {
+    fn the_window_is_halved_first_as_in_current_linux() {
         let settings = Settings::from([("recovery".into(), Setting::Word("half".into()))]);
         let mut driver = Driver::<Westwood>::with(300, RTT, &settings);
         driver.law().bandwidth = Bandwidth { inner: 2000.0, outer: 2000.0 };
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn after_a_timeout_the_threshold_is_what_the_rate_needs() {
+    fn after_a_timeout_the_threshold_fits_the_rate() {
         let mut driver = Driver::<Westwood>::avoiding(300, RTT);
         driver.law().bandwidth = Bandwidth { inner: 2000.0, outer: 2000.0 };
         driver.ack(1);

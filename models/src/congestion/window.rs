@@ -84,7 +84,7 @@ mod tests {
 
     /// 25 / 10 = 2 packets and 5 towards the next; 5 more make it 3.
     #[test]
-    fn the_rest_of_a_step_is_kept() {
+    fn carries_the_remainder_of_a_step() {
         let mut window = Window::new(10);
         window.increase(10, 25);
         assert_eq!((window.size, window.credit), (12, 5));
@@ -92,7 +92,7 @@ mod tests {
         assert_eq!((window.size, window.credit), (13, 0));
     }
 
-    /// A credit of 90 towards 100 is one packet when only 10 are asked for, not 9.
+    /// A credit of 90 towards 100 is one packet when the step falls to 10, not 9.
     #[test]
     fn a_falling_divisor_makes_no_burst() {
         let mut window = Window::new(100);

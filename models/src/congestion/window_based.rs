@@ -1,4 +1,4 @@
-//! The frame of the window-based controllers: what each event asks of the law.
+//! The frame of the window-based controllers: how each event uses the law.
 //!
 //! Linux has the same frame around its congestion-control modules, and a law here returns what a module returns there.
 //! With the states open, recovery (fast recovery) and loss (after a timeout):

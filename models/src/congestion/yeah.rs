@@ -16,13 +16,13 @@
 //!       threshold = window = window - taken; fast_rounds = 0; reno = max(reno / 2, 2)
 //! ```
 //!
-//! `reno` estimates the window of a Reno flow on the same path: sixteen rounds with a queue mean that there is such a
+//! `reno` estimates the window of a Reno flow on the same path: sixteen rounds with a queue imply such a
 //! flow.
 //!
 //! Source: A. Baiocchi, A. Castellani, F. Vacirca, "YeAH-TCP: Yet Another Highspeed TCP", PFLDnet 2007; Linux, whose
 //! constants these are.
 //!
-//! Linux's behaviour: a round with fewer than three samples is not judged; rounds start anew after recovery.
+//! Linux's behaviour: a round with fewer than three samples is not judged; rounds restart after recovery.
 //!
 //! Deviations:
 //! 1. The base is not forgotten after idle times.
@@ -164,7 +164,7 @@ mod tests {
     /// Queue 0 and 1000 packets: an eighth, 875. Queue 90 after draining to 910: max(min(90, 455), 113) = 113, 797.
     /// After 16 slow rounds: half.
     #[test]
-    fn a_loss_takes_the_queue_an_eighth_at_least_and_half_in_competition() {
+    fn a_loss_takes_the_queue_and_at_least_an_eighth() {
         let mut driver = judged(1000, 100);
         driver.loss();
         assert_eq!(driver.window(), 875);

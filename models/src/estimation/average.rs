@@ -36,7 +36,7 @@ impl Average {
         Ok(Box::new(Average::build(settings)?))
     }
 
-    /// Returns the first packet of this window, when there are `packets` packets.
+    /// Returns the first packet of this window, of `packets` packets.
     fn start(&self, window: usize, packets: usize) -> usize {
         window * packets / self.windows
     }
@@ -44,7 +44,7 @@ impl Average {
     /// Returns the mean delay of each window.
     ///
     /// # Errors
-    /// There are fewer delays than windows.
+    /// Fewer delays than windows.
     pub fn delays(&self, delays: &[i64]) -> Result<Vec<i64>, Abstain> {
         if delays.len() < self.windows {
             return Err(Abstain::TooFewGaps { found: delays.len(), needed: self.windows });
@@ -66,7 +66,7 @@ impl Denoiser for Average {
     }
 }
 
-/// Returns a stream with these delays. `centre` gives the packet that each delay stands for.
+/// Returns a stream with these delays. `centre` gives the packet that each delay represents.
 pub(crate) fn coarser(stream: &Stream, delays: &[i64], centre: impl Fn(usize) -> usize) -> Stream {
     let mut owed = 0;
     let gap = |(number, pair): (usize, &[i64])| {

@@ -1,7 +1,7 @@
 //! BASS: Buffering-Aware Spike Smoothing.
 //!
 //! A batch of packets that waited together (for an interrupt, or behind other traffic) shows as one long receive gap,
-//! the spike, followed by short gaps, the dips. A single gap says nothing. The mean is right if it is taken over
+//! the spike, followed by short gaps, the dips. A single gap is meaningless. The mean is right if it is taken over
 //! exactly the whole event. A gap longer by SPIKE_UP than the previous one opens an event; a dip SPIKE_DOWN below the
 //! spike makes it valid; the next spike closes it. The send gaps of an event are replaced by their mean, and so are its
 //! receive gaps.

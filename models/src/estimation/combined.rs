@@ -1,4 +1,4 @@
-//! The average of two readings whose errors have different causes: `posterior`, which knows the delays well but not the
+//! The average of two readings with errors of different causes: `posterior`, which knows the delays well but not the
 //! capacity, and BASS with Algorithm 1, which does not need the capacity but needs whole batches.
 //!
 //! ```text

@@ -52,7 +52,7 @@ impl Search {
                 self.grey = Some((below.min(rate), above.max(rate)));
             }
         }
-        // The grey region lies inside the open range: what a clear verdict has cut off is no longer grey.
+        // The grey region is inside the open range: a clear verdict cuts it off.
         self.grey = self.grey.map(|(below, above)| (below.max(self.low), above.min(self.high)));
         self.grey = self.grey.filter(|(below, above)| below <= above);
     }

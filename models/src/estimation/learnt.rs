@@ -2,7 +2,7 @@
 //!
 //! One model reads all lengths, rates and receivers, because its features have no units. It interprets interrupts
 //! itself, so no denoiser but `normalise` belongs before it. `learnt` reads streams of several rates, and gives the
-//! available bandwidth and its expected error. `learnt-verdict` reads streams of one rate, and says whether that rate
+//! available bandwidth and its expected error. `learnt-verdict` reads streams of one rate, and decides whether that rate
 //! was too high.
 //!
 //! Source: Q. Yin, "TCP RAPID: from theory to practice", chapter 6. The algorithm itself is the law's integer C

@@ -4,7 +4,7 @@
 //! how much capacity was available. A [`Denoiser`] makes the receive gaps readable; an [`Estimator`] reads them. Both
 //! have names in a registry, and they compose: `bass+multi-rate` is a [`Method`].
 //!
-//! An estimator gives a value with an interval, or abstains and says why. It never guesses.
+//! An estimator gives a value with an interval, or abstains with a reason. It never guesses.
 mod average;
 mod bass;
 mod combined;

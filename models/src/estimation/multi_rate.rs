@@ -12,7 +12,7 @@
 //!     divided by its length, and an event across the turning point congests as a whole. With 100 ns the estimate is 5
 //!     to 10 % low behind a receiver that coalesces interrupts; with 250 ns everywhere it is 5 % high behind one that
 //!     does not.
-//!  3. The rate just below a run is the last that fitted; the available bandwidth lies between it and the rate of the
+//!  3. The rate just below a run is the last that fitted; the available bandwidth is between it and the rate of the
 //!     run. With four levels over a range of 50 % the two are 14 % apart, so the printed algorithm is up to 14 % low in
 //!     even traffic. `reading = between`, the default, takes the geometric mean of the two; `reading = below` is the
 //!     printed algorithm. After a sliding window, which turns levels into a slope, they hardly differ.

@@ -54,7 +54,7 @@ impl TrendTest {
         Ok(TrendTest { thresholds, points: points as usize, clock })
     }
 
-    /// Returns what the delays say about the rate of their stream.
+    /// Returns the verdict of the delays on the rate of their stream.
     pub fn read(&self, delays: &[i64], rate: Rate) -> Result<Estimate, Abstain> {
         if delays.len() < self.points {
             return Err(Abstain::TooFewGaps { found: delays.len(), needed: self.points });

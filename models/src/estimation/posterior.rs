@@ -13,20 +13,20 @@
 //! g is the kink of a fluid, rounded by b: bursts fill a queue now and then below A too. The prior of A is even (in its
 //! logarithm) over the stream's range and a little beyond. The prior of highest rate / C covers values up to 1. v
 //! is integrated out over a scaled inverse chi-squared law. The estimate is the mean of A; the interval holds 90 %. A
-//! stream that says little leaves A at its prior, near the middle of the range: the estimate is as unsure as the
+//! stream with little information leaves A at its prior, near the middle of the range: the estimate is as unsure as the
 //! stream.
 //!
 //! Under interrupt coalescence the gaps are unknown, but the delays of single packets are known. All packets of a batch
 //! have one arrival time. If the card waits from a batch's first packet on, that packet's delay is off by a constant.
 //! If it interrupts at set times or after a number of packets, the last packet's delay is off by less than a gap. Of
-//! the two, the method takes the packets whose delays grow more smoothly. These are exact where BASS's mean over an
+//! the two, the method takes the packets with smoother growth of delay. These are exact where BASS's mean over an
 //! event is off by a gap. The last packets of the stream may wait for others that never arrive. They are left out
 //! unless they are the first of their batch.
 //!
 //! Source: ours. The fluid relation is that of Q. Yin, "TCP RAPID: from theory to practice", section 2.2. That single
 //! packets of a batch are exact is the principle of the law's lower envelopes (`rapid/envelope.h`). The constants b =
 //! 0.14, n0 = 2 and v0 = 0.03 gaps were chosen on periodic, Poisson and on-off traffic and on the recorded web trace,
-//! whose scores were visible during the choice. They are judged on other superpositions of that same trace
+//! with visible scores. They are judged on other superpositions of that same trace
 //! (`docs/estimation.md`), so no score on it is for traffic that the choice did not know. The method does not know C:
 //! on a link with little available bandwidth, the estimate is up to 8 % high.
 
@@ -188,7 +188,7 @@ fn ends(stream: &Stream, bits: f64) -> (f64, f64) {
     (first.min(last), first.max(last))
 }
 
-/// The packets whose arrival time the receiver reported: their numbers in the stream, when each was sent, and its delay
+/// The packets with a reported arrival time: their numbers in the stream, when each was sent, and its delay
 /// beyond that of the first, in seconds.
 struct Delays {
     number: Vec<usize>,
@@ -236,7 +236,7 @@ impl Delays {
         if few || self.roughness(&first) <= self.roughness(&before) { first } else { before }
     }
 
-    /// Returns the mean square change of slope; 0 if there are too few packets for one.
+    /// Returns the mean square change of slope; 0 with too few packets for one.
     fn roughness(&self, packets: &[usize]) -> f64 {
         let slope = |from: usize, to: usize| {
             (self.delay[to] - self.delay[from]) / (self.sent[to] - self.sent[from]).max(f64::MIN_POSITIVE)
@@ -246,7 +246,7 @@ impl Delays {
         changes.sum::<f64>() / packets.len().saturating_sub(2).max(1) as f64
     }
 
-    /// Returns the steps from one known delay to the next; joins several where there are many.
+    /// Returns the steps from one known delay to the next; joins several if they are many.
     fn steps(&self, bits: f64) -> Result<Vec<Step>, Abstain> {
         let stride = self.known.len().div_ceil(STEPS).max(1);
         let mut packets: Vec<usize> = self.known.iter().step_by(stride).copied().collect();

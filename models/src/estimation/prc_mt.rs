@@ -6,8 +6,8 @@
 //! long enough.
 //!
 //! Source: PRC-MT as in Q. Yin, "TCP RAPID: from theory to practice", section 5.1.2 and Algorithm 4. Deviations:
-//!  1. Algorithm 4's jump to "1" continues into "2", which would undo it. Here each is a branch of its own.
-//!  2. In Algorithm 4, N moves half way to N_min or N_max, which do not move: if the right length lies in between, N
+//!  1. Algorithm 4's jump to "1" continues into "2", which would undo it. Here each is a separate branch.
+//!  2. In Algorithm 4, N moves half way to N_min or N_max, which do not move: if the right length is in between, N
 //!     alternates for ever (from 3000 to 243 and back to 1621). Here the end that was tried moves too, which is the
 //!     binary search that the text describes.
 //!  3. The text gives no sigma and eta: here they are 2 % and 8 packets.
@@ -92,7 +92,7 @@ impl fmt::Display for LengthError {
 
 impl core::error::Error for LengthError {}
 
-/// Algorithm 4. Returns the length of the shortest stream whose receive rate is repeatable. `receive_rate` sends a
+/// Algorithm 4. Returns the length of the shortest stream with a repeatable receive rate. `receive_rate` sends a
 /// stream with a number of packets and a rate, and returns the rate at which it arrived.
 ///
 /// # Errors

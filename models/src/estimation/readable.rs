@@ -1,5 +1,5 @@
-//! Checks whether a stream can be read at all. The check uses the gaps as they were seen, before smoothing: a stream
-//! that arrived in one batch looks perfect once it is averaged.
+//! Checks whether a stream can be read at all. The check uses the received gaps before smoothing: a stream
+//! that arrived in one batch appears perfect once it is averaged.
 //!
 //! A receiver with interrupt coalescence delivers packets in batches: one long gap, then gaps near zero. Only the mean
 //! of a batch carries information, and only from its own spike to the next. To see a rate change along a stream takes

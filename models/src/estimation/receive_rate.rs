@@ -7,7 +7,7 @@
 //! Source: Q. Yin, "TCP RAPID: from theory to practice", sections 5.1.2 and 5.3.2 (after BASS). Deviations:
 //!  1. The printed test is strict, r_in > r_out. Well below the available bandwidth that is a coin toss: both are equal
 //!     up to noise. A tolerance of 2 % decides; `tolerance = 0` is the printed test.
-//!  2. For a stream that was too fast the estimate is its receive rate. That lies above the available bandwidth if
+//!  2. For a stream that was too fast the estimate is its receive rate. That is above the available bandwidth if
 //!     cross traffic shares a FIFO queue, and below the send rate. The interval runs from 0 to the send rate.
 
 use crate::estimation::contract::{Abstain, Estimate, Estimator, Probing, Verdict};

@@ -27,7 +27,7 @@ pub struct Entry<T: ?Sized> {
     pub summary: &'static str,
     /// What a method can set.
     pub parameters: Parameters,
-    /// Builds it from settings whose names have been checked.
+    /// Builds it from settings with checked names.
     pub build: fn(&Settings) -> Result<Box<T>, SettingError>,
 }
 
@@ -111,7 +111,7 @@ const ESTIMATORS: &[Entry<dyn Estimator>] = &[
     ),
     entry(
         "learnt-verdict",
-        "one rate: too high if trees trained on simulated streams say so",
+        "one rate: too high by the verdict of trees trained on simulated streams",
         learnt::VERDICT,
         LearntVerdict::build,
     ),

@@ -1,4 +1,4 @@
-//! Scores a method on streams whose available bandwidth is known.
+//! Scores a method on streams with known available bandwidth.
 //!
 //! ```text
 //! error = estimate / truth - 1
@@ -12,7 +12,7 @@
 //! Source of the error and of the rule that only streams whose rates cover the truth are scored: Q. Yin, "TCP RAPID: from
 //! theory to practice", section 5.3.3; of decision errors and ambiguity: sections 5.2 and 6.1. Here:
 //!  1. Refused streams are counted separately, and left out of the shares; `all_within_10` counts them as missed.
-//!  2. A stream whose rates do not cover the truth is judged by whether its estimate is, within 5 %, the end of the
+//!  2. A stream with rates that do not cover the truth is judged by whether its estimate is, within 5 %, the end of the
 //!     range that is nearer to the truth.
 
 use crate::estimation::contract::{Abstain, Estimate};
@@ -25,14 +25,14 @@ pub struct Reading {
     pub truth: f64,
     /// Lowest and highest rate of the stream, bit/s.
     pub range: (f64, f64),
-    /// The estimate in bit/s, or why there is none.
+    /// The estimate in bit/s, or why it is missing.
     pub estimate: Result<f64, Abstain>,
 }
 
 /// Shares, errors and explained variance over many streams.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Score {
-    /// Streams whose rates cover the truth.
+    /// Streams with rates that cover the truth.
     pub covering: usize,
     /// Covering streams that were read.
     pub read: usize,
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_and_explained_variance_are_those_worked_out_by_hand() {
+    fn errors_and_explained_variance_match_hand_calculation() {
         // Errors 0, +10 %, -20 %; truths 5, 5, 6.5 with mean 5.5 and squares 0.25, 0.25, 1; misses 0, 0.25, 1.69.
         let score = Score::of(&[reading(5.0, 5.0), reading(5.0, 5.5), reading(6.5, 5.2), reading(9.0, 7.8)]);
         assert_eq!((score.covering, score.read, score.outside), (3, 3, 1));

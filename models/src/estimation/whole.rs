@@ -1,4 +1,4 @@
-//! Whole searches: they send streams of one rate after another until the available bandwidth lies in an interval.
+//! Whole searches: streams of one rate, one after another, until an interval encloses the available bandwidth.
 //!
 //! Pathload sends a fleet of streams at one rate, lets them vote, and goes to the middle of the open range. PRC-MT
 //! first measures the asymptotic dispersion rate ADR: the rate at which a stream arrives that was sent as fast as
@@ -13,7 +13,7 @@
 //!  2. A stream that lost more than a tenth of its packets was too fast, as in Pathload. Pathload ends the fleet at
 //!     that point; here the others are still sent. A stream that lost fewer packets is refused like any stream with
 //!     losses.
-//!  3. The text does not say where PRC-MT's search starts. Here it is Pathload's, between the lowest rate and the ADR.
+//!  3. The text does not define where PRC-MT's search starts. Here it is Pathload's, between the lowest rate and the ADR.
 
 use crate::estimation::contract::{Abstain, Estimate, Verdict};
 use crate::estimation::fleet::{Search, of_fleet};
@@ -40,7 +40,7 @@ pub enum Tool {
         /// The part of a fleet that must agree.
         agree: Ratio,
     },
-    /// Single streams, whose length is found first.
+    /// Single streams, of a length that is found first.
     PrcMt(Tuning),
 }
 

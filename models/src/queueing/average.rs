@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn many_zeros_at_once_are_as_many_one_by_one() {
+    fn many_zeros_at_once_equal_single_ones() {
         for count in [0, 1, 2, 7, 100, 1000] {
             let (mut at_once, mut one_by_one) = (Average::new(0.002), Average::new(0.002));
             (at_once.value, one_by_one.value) = (17.0, 17.0);

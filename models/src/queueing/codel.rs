@@ -15,7 +15,7 @@
 //!                                   drop_next += interval / sqrt(count);  again
 //! ```
 //!
-//! A packet whose sender reads marks is marked instead of dropped, and leaves.
+//! A packet of a sender that reads marks is marked instead of dropped, and leaves.
 //!
 //! Source: K. Nichols, V. Jacobson, A. McGregor, J. Iyengar, "Controlled Delay Active Queue Management", RFC 8289, 2018:
 //! sections 4.4 and 5. Its constants: a target of 5 ms and an interval of 100 ms (sections 4.3, 4.4).
@@ -44,7 +44,7 @@ pub(crate) const INTERVAL: Parameter<Span> = Parameter::new(
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&TARGET, &INTERVAL];
 
-/// A new dropping state starts from the rate of the last if that ended less than so many intervals ago (RFC 8289,
+/// A new dropping state starts from the rate of the last if that ended less than this many intervals ago (RFC 8289,
 /// section 5.5).
 const REMEMBERED_INTERVALS: u64 = 16;
 
@@ -87,7 +87,7 @@ impl Codel {
         queue: &mut Timed<P>,
         mut discard: impl FnMut(Packet<P>),
     ) -> Option<Packet<P>> {
-        let (mut packet, mut ok) = self.look(params, now, queue)?;
+        let (mut packet, mut ok) = self.head_verdict(params, now, queue)?;
         if !self.dropping {
             if ok {
                 self.begin(params, now);
@@ -112,8 +112,8 @@ impl Codel {
         Some(packet)
     }
 
-    /// Takes the packet at the head, and says whether it is ok to drop it.
-    fn look<P>(&mut self, params: &Params, now: Time, queue: &mut Timed<P>) -> Option<(Packet<P>, bool)> {
+    /// Takes the packet at the head, and returns whether it is ok to drop it.
+    fn head_verdict<P>(&mut self, params: &Params, now: Time, queue: &mut Timed<P>) -> Option<(Packet<P>, bool)> {
         let Some((came, packet)) = queue.pop() else {
             (self.first_above, self.dropping) = (None, false);
             return None;
@@ -150,7 +150,7 @@ impl Codel {
             return Some((packet, true));
         }
         discard(packet);
-        self.look(params, now, queue)
+        self.head_verdict(params, now, queue)
     }
 }
 

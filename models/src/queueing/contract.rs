@@ -1,20 +1,20 @@
-//! The contract between a host and a queue: what the host says, and what the queue returns.
+//! The contract between a host and a queue.
 
 use crate::units::{Bytes, Ecn, Marks, Packets, Rate, Span, Time};
 
 /// What a buffer holds at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// So many packets of any size.
+    /// Packets of any size.
     Packets(Packets),
-    /// So many bytes.
+    /// Bytes.
     Bytes(Bytes),
     /// Everything.
     Unlimited,
 }
 
 impl Limit {
-    /// Whether a packet of `size` fits beside what is there.
+    /// Whether a packet of `size` fits in addition to the current content.
     #[inline]
     pub fn admits(self, packets: Packets, bytes: Bytes, size: Bytes) -> bool {
         match self {
@@ -45,7 +45,7 @@ pub struct Packet<P> {
     pub flow: u32,
     /// Size on the wire.
     pub size: Bytes,
-    /// What its sender says of marks: the discipline may mark a capable packet instead of dropping it.
+    /// ECN capability: the discipline may mark a capable packet instead of dropping it.
     pub ecn: Ecn,
     /// The marks that queues have set: earlier queues, and this one.
     pub marks: Marks,
@@ -72,7 +72,7 @@ impl RateHeader {
 }
 
 impl<P> Packet<P> {
-    /// A packet whose sender does not read marks.
+    /// A packet that is not ECN-capable.
     pub fn new(flow: u32, size: Bytes, note: P) -> Packet<P> {
         Packet { flow, size, ecn: Ecn::NotEct, marks: Marks::NONE, header: None, note }
     }
@@ -81,7 +81,7 @@ impl<P> Packet<P> {
 /// Why a packet was dropped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum DropReason {
-    /// The buffer has no room for it.
+    /// The buffer is full.
     Full,
     /// The discipline dropped it before the buffer was full.
     Early,
@@ -111,13 +111,13 @@ pub struct Readings {
 
 /// The contract that every discipline keeps.
 pub trait Queue<P> {
-    /// A packet arrives. The packet in service counts as queued until the host says that it has left.
+    /// A packet arrives. The packet in service counts as queued until the host reports that it has left.
     fn enqueue(&mut self, now: Time, packet: Packet<P>) -> Verdict;
 
     /// The link is free. Returns the next packet to send, if one may leave now.
     fn dequeue(&mut self, now: Time) -> Option<Packet<P>>;
 
-    /// Returns a packet that the discipline dropped after it had queued it, once each. The host asks until there is none,
+    /// Returns a packet that the discipline dropped after it had queued it, once each. The host calls it until it is `None`,
     /// after every [`Queue::enqueue`] and [`Queue::dequeue`]. Disciplines that drop only on arrival have none.
     fn take_dropped(&mut self) -> Option<Packet<P>> {
         None

@@ -1,19 +1,19 @@
-//! DualPI2: a queue with a low delay for scalable senders beside a classic one, coupled so that all share the link.
+//! DualPI2: a low-delay queue for scalable senders and a classic queue, coupled so that all share the link.
 //!
-//! Packets that say ECT(1) or CE go to the L queue, others to the C queue. Every `update` a proportional-integral
+//! Packets with ECT(1) or CE go to the L queue, others to the C queue. Every `update` a proportional-integral
 //! controller sets one probability, with `delay` the longer wait of the two heads:
 //!
 //! ```text
 //! p'   += alpha (delay - target) + beta (delay - old),  within 0 and 1;  old = delay
-//! p_CL  = k p'                                          what C asks of L: scalable senders answer p with 1/p
-//! p_C   = p'^2                                          what C asks of C: classic ones answer with 1/sqrt(p)
+//! p_CL  = k p'                                          coupled to L: scalable senders answer p with 1/p
+//! p_C   = p'^2                                          for C: classic ones answer with 1/sqrt(p)
 //! p_L   = max(p_CL, ramp),  ramp = (wait - ramp_from) / ramp, within 0 and 1; 0 for a packet that is alone
 //! L:  marked with p_L.  If p_CL >= 1: dropped with p_C, the rest marked
-//! C:  dropped with p_C; marked instead if it says ECT(0) and p_C < 1 / k^2
+//! C:  dropped with p_C; marked instead with ECT(0) and p_C < 1 / k^2
 //! with p:  count += p;  count > 1: count -= 1, chosen
 //! ```
 //!
-//! While both queues wait, C gets `classic_share` of the link and L the rest: the ratio of the bytes sent decides who is
+//! While both queues wait, C gets `classic_share` of the link and L the rest: the ratio of the bytes sent decides which is
 //! next. In equilibrium it is the coupling that shares the link, not this schedule.
 //!
 //! Source: K. De Schepper, B. Briscoe, G. White, "Dual-Queue Coupled Active Queue Management (AQM)", RFC 9332, 2023:
@@ -166,12 +166,12 @@ impl<P> DualPi2<P> {
         }
     }
 
-    /// What C asks of L and of itself: p_CL and p_C.
+    /// The coupled probability and that of C: p_CL and p_C.
     fn coupled(&self) -> (f64, f64) {
         (self.coupling * self.control.p, self.control.p * self.control.p)
     }
 
-    /// What L's own wait asks of it.
+    /// The probability from L's own wait.
     fn ramp(&self, wait: Span) -> f64 {
         if wait <= self.ramp_from || self.low.waiting.packets() == 0 {
             return 0.0;

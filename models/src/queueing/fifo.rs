@@ -1,7 +1,7 @@
 //! First in, first out. A packet that does not fit is dropped at the tail.
 //!
-//! The buffer holds the packet in service too, as ns-2's limit does: a limit of one packet is a link without a waiting
-//! room.
+//! The buffer holds the packet in service too, as ns-2's limit does: a limit of one packet is a link without
+//! waiting packets.
 
 use crate::queueing::contract::{DropReason, Limit, Packet, Queue, Setup, Verdict};
 use crate::settings::{Parameters, SettingError, Settings, check_names};
@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_leave_in_the_order_in_which_they_came() {
+    fn packets_leave_in_order_of_arrival() {
         let mut queue = Fifo::new(Limit::Unlimited);
         for size in [300, 100, 200] {
             assert_eq!(queue.enqueue(Time::ZERO, packet(size)), Verdict::Queued);
@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_limit_counts_the_packet_in_service_until_it_has_left() {
+    fn a_packet_limit_counts_the_packet_in_service() {
         let mut queue = Fifo::new(Limit::Packets(Packets::new(2)));
         queue.enqueue(Time::ZERO, packet(1500));
         queue.enqueue(Time::ZERO, packet(1500));
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_byte_limit_admits_a_small_packet_where_a_large_one_does_not_fit() {
+    fn a_byte_limit_admits_small_packets_only() {
         let mut queue = Fifo::new(Limit::Bytes(Bytes::new(2000)));
         queue.enqueue(Time::ZERO, packet(1500));
         assert_eq!(queue.enqueue(Time::ZERO, packet(1500)), Verdict::Dropped(DropReason::Full));

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! arrival:    bucket = hash(flow, seed) mod flows.  A bucket on neither list joins the end of `new`: credit = quantum
-//! no room:    half of the packets of the bucket with most bytes, at most 64, are dropped from its head
+//! full:       half of the packets of the bucket with most bytes, at most 64, are dropped from its head
 //! departure:  the first bucket of `new`; of `old` if that is empty
 //!             credit <= 0:            credit += quantum, to the end of `old`; again
 //!             CoDel gives a packet:   credit -= its size; it leaves
@@ -35,10 +35,10 @@ const QUANTUM: Parameter<Bytes> =
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&codel::TARGET, &codel::INTERVAL, &FLOWS, &QUANTUM];
 
-/// At most so many packets are dropped in a batch (RFC 8290, section 4.1).
+/// Most packets dropped in a batch (RFC 8290, section 4.1).
 const MOST_IN_BATCH: u64 = 64;
 
-/// A queue of its own for some flows.
+/// The queue of one bucket of flows.
 #[derive(Clone, Debug)]
 struct Bucket<P> {
     waiting: Timed<P>,
@@ -226,7 +226,7 @@ mod tests {
     /// Ten packets of flow 1 and one of flow 2 fill the buffer of 11. Another of flow 2 costs flow 1, the fattest, half
     /// of its ten.
     #[test]
-    fn the_flow_with_most_bytes_pays_for_a_full_buffer() {
+    fn a_full_buffer_drops_from_the_largest_flow() {
         let mut queue = built(11, &[]);
         (0..10).for_each(|_| {
             queue.enqueue(Time::ZERO, packet(1, 1500));
@@ -241,7 +241,7 @@ mod tests {
 
     /// Both flows wait for 200 ms; CoDel strikes in each bucket for itself, once per bucket at that instant.
     #[test]
-    fn every_bucket_has_a_codel_of_its_own() {
+    fn every_bucket_has_a_separate_codel() {
         let mut queue = built(1000, &[]);
         for _ in 0..100 {
             queue.enqueue(Time::ZERO, packet(1, 1500));
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn the_seed_decides_who_shares_a_bucket() {
+    fn the_seed_decides_which_flows_share_a_bucket() {
         let one = built(10, &[("flows", Setting::Integer(16))]);
         let other = FqCodel { seed: 8, ..one.clone() };
         let buckets = |queue: &FqCodel<u32>| (0..50).map(|flow| queue.bucket_of(flow)).collect::<Vec<_>>();

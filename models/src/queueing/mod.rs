@@ -1,7 +1,7 @@
 //! Queue disciplines: the contract that each keeps, the registry, and one file per discipline.
 //!
-//! A discipline decides what happens to packets that wait for one link. It has no clock: the host tells it the time,
-//! asks for the next packet when the link is free, and asks when to call again.
+//! A discipline decides what happens to packets that wait for one link. It has no clock: the host passes the time,
+//! takes the next packet when the link is free, and reads when to call again.
 mod average;
 mod codel;
 mod contract;

@@ -20,7 +20,7 @@
 //! Deviations:
 //! 1. The delay is that of the packet that left last, which the RFC allows in place of bytes over a departure rate
 //!    (sections 4.3 and 5.2). ns-3 measures so, too.
-//! 2. Of the optional elements of section 5 there are marks (5.1), the capped step (5.5) and, if it is asked for,
+//! 2. Of the optional elements of section 5 there are marks (5.1), the capped step (5.5) and, on request,
 //!    derandomisation (5.4), which Linux always has; there is no departure-rate estimation (5.2) and no turning off (5.3).
 //! 3. Two packets are two packets of any size, where the RFC has twice a mean packet size of 1024 bytes.
 
@@ -54,7 +54,7 @@ const CHANCE_BELOW: f64 = 8.5;
 const MOST_MARKED: f64 = 0.1;
 /// Below this p, and while the delay is small, nothing is dropped (section 4.1).
 const SPARED_BELOW: f64 = 0.2;
-/// So many waiting packets are spared (section 4.1).
+/// This many waiting packets are spared (section 4.1).
 const SPARED_PACKETS: u64 = 2;
 /// Largest step of a p of 0.1 and above (section 5.5).
 const MOST_STEP: f64 = 0.02;
@@ -265,7 +265,7 @@ mod tests {
 
     /// Without delay p falls by 0.125 0.015 and then by 2 %: 0.98 (0.5 - 0.001875).
     #[test]
-    fn p_decays_while_there_is_no_queue() {
+    fn p_decays_without_a_queue() {
         let mut control = Control { p: 0.5, ..built().control };
         control.update(Span::ZERO);
         assert!((control.p - 0.98 * 0.498_125).abs() < 1e-12, "{}", control.p);
@@ -284,7 +284,7 @@ mod tests {
 
     /// p held at 0.05 with 30 packets waiting: of 20 000 arrivals 1000 are chosen, five standard errors are 154.
     #[test]
-    fn packets_are_chosen_with_p_and_marked_where_that_is_possible() {
+    fn packets_are_chosen_with_p_and_marked_if_capable() {
         let chosen = |ecn: Ecn, p: f64| {
             let mut pie = built();
             (0..30).for_each(|_| {

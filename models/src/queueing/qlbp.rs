@@ -7,7 +7,7 @@
 //!                                 mu(n) = rate of the link, that is: no pacing    n >  Q_max
 //! ```
 //!
-//! `t_next` is computed again whenever `n` changes: an arrival moves it earlier, a departure starts it anew.
+//! `t_next` is computed again whenever `n` changes: an arrival moves it earlier, a departure restarts it.
 //! A packet that arrives at an empty queue after `t_next` is not held at all. Each step is one division: O(1).
 //!
 //! Source: Y. Cai, B. Jiang, T. Wolf and W. Gong, "A Practical On-line Pacing Scheme at Edges of Small Buffer
@@ -16,14 +16,14 @@
 //! Where this differs from the paper:
 //!
 //! 1. Algorithm 1 sets only `t_last` before the first packet, but reads `t_next`. Here the first packet is not held.
-//! 2. `S` is the size of the packet that has left; Table I says the packet at the head. After a departure there may be
+//! 2. `S` is the size of the packet that has left; Table I has the packet at the head. After a departure there may be
 //!    none at the head, and lines 7 and 31 would pace the same gap by two sizes.
-//! 3. In lines 7 and 31 the rate goes on rising beyond `Q_max`. Equation (1) gives the link's rate there, as this file
+//! 3. In lines 7 and 31 the rate continues to rise beyond `Q_max`. Equation (1) gives the link's rate there, as this file
 //!    does.
 //! 4. Line 52 wakes the queue at once; in the text (section III-D) it waits until the packet is on the wire. A host
-//!    asks for a packet only when the link is free.
+//!    takes a packet only when the link is free.
 //! 5. There is no `blocked` state. A queue is blocked while the link is busy, which the host knows, or while `t_next`
-//!    lies ahead. Unblocked and empty with `now < t_next` (line 22) cannot happen.
+//!    is in the future. Unblocked and empty with `now < t_next` (line 22) cannot happen.
 //! 6. With [`Params::qmax_includes_in_service`] the slope is `(mu_max - mu_min) / (Q_max - 1)`, so that the rate
 //!    reaches `mu_max` with `Q_max` packets in the system, one of them on the wire. That reading gives the paper's
 //!    Table II; equation (1), which is the default, does not.
@@ -68,7 +68,7 @@ pub struct Params {
 }
 
 impl Params {
-    /// The largest `Q_max` that a scenario can set, which keeps every product within 128 bits.
+    /// The largest `Q_max` that a scenario can set, so that no multiplication exceeds 128 bits.
     pub const MOST_PACKETS: Packets = Packets::new(10_000_000);
 
     /// Number of waiting packets at `mu_max`.

@@ -95,7 +95,7 @@ mod tests {
 
     /// A tenth of the way up: 0.1 * 0.1. Gentle, half way from 15 to 30: 0.1 + 0.9 / 2.
     #[test]
-    fn the_probability_is_linear_between_the_thresholds_and_jumps_to_one() {
+    fn the_probability_is_linear_then_jumps_to_one() {
         let at = |average| ramp().probability(average);
         assert_eq!([at(4.9), at(5.0), at(6.0), at(15.0), at(40.0)], [0.0, 0.0, 0.1 * 1.0 / 10.0, 1.0, 1.0]);
         let gentle = Ramp { gentle: true, ..ramp() };
@@ -125,7 +125,7 @@ mod tests {
     /// p = 0.05. Spread: after a choice the next packet has count 1, so the gap is uniform on 1 to 19 with chances
     /// p / (1 - k p): mean 10, variance (19^2 - 1) / 12 = 30. Independent: mean 20, variance 0.95 / 0.05^2 = 380.
     #[test]
-    fn spread_choices_are_uniformly_far_apart_and_others_geometrically() {
+    fn spread_choices_are_uniformly_spaced_others_geometrically() {
         for (spread, mean, variance) in [(true, 10.0, 30.0), (false, 20.0, 380.0)] {
             let gaps = gaps(spread);
             let n = gaps.len() as f64;

@@ -185,7 +185,7 @@ mod tests {
     }
 
     fn near(found: f64, expected: f64) -> bool {
-        // Settings are kept in steps of 2^-32.
+        // Settings have steps of 2^-32.
         (found - expected).abs() < 1e-8 * expected
     }
 
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn the_mean_round_trip_time_moves_by_the_share_of_the_interval() {
+    fn the_mean_rtt_moves_by_the_share_of_the_interval() {
         let mut law = rcp().rate;
         law.update(0.0, Some(0.1), 0.0);
         // 0.2 + 0.01/0.2 (0.1 - 0.2).
@@ -216,7 +216,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_leave_with_the_rate_unless_they_carry_a_lower_one() {
+    fn packets_leave_with_the_lower_of_two_rates() {
         let mut queue = rcp();
         let offered = |queue: &mut Rcp<()>, offer: Option<Rate>| {
             let header = Some(RateHeader { rtt: Span::ZERO, offer });
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_silence_is_made_up_for_at_once() {
+    fn makes_up_for_a_long_silence_at_once() {
         let mut queue = rcp();
         queue.catch_up(Time::ZERO + Span::from_secs(100_000));
         assert!(near(queue.rate.rate, 1e7));

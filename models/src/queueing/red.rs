@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chosen_packet_is_marked_if_its_sender_reads_marks_and_dropped_if_not() {
+    fn marks_chosen_capable_packets_and_drops_others() {
         let mut red = red(&step(2));
         for _ in 0..2 {
             assert_eq!(red.enqueue(at(0), packet(true)), Verdict::Queued);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn above_the_ramp_a_packet_is_dropped_whether_it_may_be_marked_or_not() {
+    fn above_the_ramp_capable_packets_are_dropped_too() {
         let mut settings = step(2);
         settings[4].1 = Setting::Switch(false);
         let mut red = red(&settings);
@@ -249,7 +249,7 @@ mod tests {
     /// Weight 1 and a queue held at 10. On the ramp from 5 to 15 that gives p = 0.05, spread over 1 to 20 packets: 1 in
     /// 10.
     #[test]
-    fn a_steady_queue_is_marked_at_the_rate_of_the_ramp() {
+    fn a_steady_queue_is_marked_at_the_ramps_rate() {
         let mut red = red(&[("weight", Setting::Ratio(Ratio::ONE))]);
         (0..10).for_each(|_| {
             red.enqueue(at(0), packet(true));

@@ -31,7 +31,7 @@ macro_rules! registry {
         ];
 
         impl<P> AnyQueue<P> {
-            /// Builds the discipline of this name; `None` if there is none.
+            /// Builds the discipline of this name; `None` if it is unknown.
             ///
             /// # Errors
             /// The discipline does not have a setting, or does not accept its value.

@@ -23,13 +23,13 @@
 //!    every `eta` is larger by `1/n`. The paper's limits, towards 1 and towards 0, fit both readings; its thresholds
 //!    fit only the first. In the other, lone packets joined beyond three packet times have `eta` = 1/4, more than the
 //!    paper's maximum of 0.2 however little is sent, and senders that obey starve.
-//! 5. A long busy period that ends while short ones are being joined gives its own `eta`; the short ones are kept.
+//! 5. A long busy period that ends while short ones are being joined gives its own `eta`; the short ones remain.
 //! 6. While a busy period lasts, its `eta` is unknown, and the average is stale if the link is overloaded. With
 //!    `provisional` (only for unfinished work) the value so far counts at the end of every window.
-//! 7. A packet that finds no room is dropped, and does not count in `rho` and `eta`.
-//! 8. Where the `rho` marker chooses packets of senders that do not read marks, they are dropped (RFC 3168). The `eta`
+//! 7. A packet that finds a full buffer is dropped, and does not count in `rho` and `eta`.
+//! 8. Where the `rho` marker chooses packets that are not ECN-capable, they are dropped (RFC 3168). The `eta`
 //!    marker passes them over: burstiness is no reason to lose a packet.
-//! 9. A busy period goes on if a packet arrives at the very instant at which the link would have rested.
+//! 9. A busy period continues if a packet arrives at the very instant at which the link would have become idle.
 
 mod meter;
 
@@ -283,7 +283,7 @@ mod tests {
 
     /// One packet every two milliseconds: the link is busy half of the time. Lone packets: eta 1, service included.
     #[test]
-    fn the_averages_are_those_of_the_last_complete_window_and_busy_period() {
+    fn averages_are_of_the_last_window_and_busy_period() {
         let mut queue = tdqm(&thresholds(NEITHER));
         for ms in (0..100).step_by(2) {
             assert_eq!(marks(&mut queue, at(ms), true), Some(Marks::NONE));
@@ -295,7 +295,7 @@ mod tests {
 
     /// Weight 1/4 from zero: a window of 0.5, then nothing arrives until 80 ms: two windows of zero.
     #[test]
-    fn the_average_utilisation_is_weighted_and_falls_in_rests() {
+    fn the_average_utilisation_falls_in_idle_time() {
         let mut queue = tdqm(&[]);
         for ms in (0..20).step_by(2).chain([80]) {
             marks(&mut queue, at(ms), true);
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn of_senders_that_do_not_read_marks_only_the_rho_marker_drops_packets() {
+    fn only_the_rho_marker_drops_incapable_packets() {
         let both = thresholds([("rho_min", 0.0), ("rho_max", 0.4), ("eta_min", 0.5), ("eta_max", 0.9)]);
         let mut queue = tdqm(&both);
         let verdicts: alloc::vec::Vec<_> = (0..100).step_by(2).map(|ms| marks(&mut queue, at(ms), false)).collect();
@@ -331,7 +331,7 @@ mod tests {
         assert!((0..100).step_by(2).all(|ms| marks(&mut queue, at(ms), false) == Some(Marks::NONE)));
     }
 
-    /// Two packets per millisecond for 40 ms offer twice what the link carries, as far as there is room.
+    /// Two packets per millisecond for 40 ms offer twice what the link carries, as far as the buffer allows.
     #[test]
     fn offered_work_may_exceed_the_link() {
         let mut settings = thresholds(NEITHER);
@@ -345,7 +345,7 @@ mod tests {
 
     /// The link never rests: without provisional values eta stays unknown.
     #[test]
-    fn a_busy_period_without_end_counts_where_that_is_asked_for() {
+    fn an_endless_busy_period_counts_with_provisional() {
         for (provisional, known) in [(false, None), (true, Some(4))] {
             let mut settings = thresholds(NEITHER);
             settings.push(("provisional", Setting::Switch(provisional)));

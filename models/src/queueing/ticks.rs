@@ -1,4 +1,4 @@
-//! Updates at equal distances, made when something happens: a discipline has no clock of its own.
+//! Updates at equal distances, made at the next event: a discipline has no clock.
 
 use crate::units::{Span, Time};
 use core::ops::RangeInclusive;
@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ticks_come_one_by_one_and_may_be_passed_over() {
+    fn ticks_come_one_by_one_and_may_be_skipped() {
         let at = |ms| Time::ZERO + Span::from_millis(ms);
         let mut ticks = Ticks::new(Span::from_millis(15));
         assert_eq!(ticks.due(at(14)), None);

@@ -1,4 +1,4 @@
-//! The dissertation's reading of one stream, by itself: for estimators, and for tests by hand.
+//! The dissertation's reading of a single stream: for estimators, and for tests by hand.
 
 use crate::rapid::memory::sizes;
 use crate::units::{Bytes, Rate, Span};
@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use core::mem::MaybeUninit;
 use packetscale_law as ffi;
 
-/// Runs of so many congested gaps are congestion: L of Algorithm 1, as the law has it.
+/// Runs of this many congested gaps are congestion: L of Algorithm 1, as in the law.
 pub const RUN: u32 = 4;
 
 /// Most gaps in a stream.
@@ -18,10 +18,10 @@ pub const FEATURES: usize = 59;
 /// One, as the trees of the learnt estimator have it (`learnt.h`).
 pub const LEARNT_ONE: i32 = 1 << 18;
 
-/// Send and receive gaps of one probe stream, in step: gap `i` lies between packets `i` and `i + 1`. Kept in 1/1024 ns.
+/// Send and receive gaps of one probe stream, in step: gap `i` is between packets `i` and `i + 1`. Stored in 1/1024 ns.
 #[derive(Clone, Debug)]
 pub struct Gaps {
-    /// The C struct. What lies behind the gaps of a stream is never written, and never read.
+    /// The C struct. The words after the gaps of a stream are never written, and never read.
     words: Vec<MaybeUninit<u64>>,
 }
 
@@ -54,33 +54,33 @@ impl Gaps {
         }
         let size = sizes(&ffi::Calls::THESIS).gaps;
         let mut words: Vec<MaybeUninit<u64>> = Vec::with_capacity(size.max(GAP_WORDS));
-        // SAFETY: there is room for so many, which need not have a value.
+        // SAFETY: the capacity is at least this, and the words need no value.
         unsafe { words.set_len(GAP_WORDS) };
         words.resize(size, MaybeUninit::new(0));
         let mut gaps = Gaps { words };
-        // SAFETY: the C side reads as many words of each, and the room is as long as its struct.
-        unsafe { ffi::rapid_face_set_gaps(gaps.room(), send.as_ptr(), receive.as_ptr(), send.len() as u32) };
+        // SAFETY: the C side reads `send.len()` words of each, and the buffer is as long as its struct.
+        unsafe { ffi::rapid_face_set_gaps(gaps.as_mut_ptr(), send.as_ptr(), receive.as_ptr(), send.len() as u32) };
         gaps
     }
 
-    fn room(&mut self) -> *mut u64 {
+    fn as_mut_ptr(&mut self) -> *mut u64 {
         self.words.as_mut_ptr().cast()
     }
 
-    fn seen(&self) -> *const u64 {
+    fn as_ptr(&self) -> *const u64 {
         self.words.as_ptr().cast()
     }
 
     /// Multi-pass BASS, then a sliding window of `window` gaps (1: none).
     pub fn denoise(&mut self, window: u32) {
-        // SAFETY: the room is ours.
-        unsafe { ffi::rapid_face_denoise(self.room(), window) };
+        // SAFETY: the buffer belongs to `self`.
+        unsafe { ffi::rapid_face_denoise(self.as_mut_ptr(), window) };
     }
 
-    /// One pass of BASS; says whether there was a spike.
+    /// One pass of BASS. Returns whether there was a spike.
     pub fn smooth(&mut self, spike_up: Span, spike_down: Span) -> bool {
-        // SAFETY: the room is ours.
-        unsafe { ffi::rapid_face_smooth(self.room(), q10(spike_up), q10(spike_down)) != 0 }
+        // SAFETY: the buffer belongs to `self`.
+        unsafe { ffi::rapid_face_smooth(self.as_mut_ptr(), q10(spike_up), q10(spike_down)) != 0 }
     }
 
     /// Algorithm 1: the available bandwidth; `None` with fewer than eight gaps. `epsilon` is for a mean gap of 7.2 us.
@@ -92,47 +92,47 @@ impl Gaps {
     pub fn search_runs(&self, packet: Bytes, epsilon: Span, least: u32) -> Option<Rate> {
         let packet = packet.get().clamp(1, u64::from(u16::MAX)) as u32;
         let epsilon = u32::try_from(epsilon.nanos()).unwrap_or(u32::MAX);
-        // SAFETY: the room is ours.
-        let rate = unsafe { ffi::rapid_face_search(self.seen(), packet, epsilon, least) };
+        // SAFETY: the buffer belongs to `self`.
+        let rate = unsafe { ffi::rapid_face_search(self.as_ptr(), packet, epsilon, least) };
         (rate != 0).then(|| Rate::from_bps(rate.saturating_mul(8)))
     }
 
     /// The gaps as they are now: send, receive.
     pub fn get(&self) -> Vec<(Span, Span)> {
         let (mut send, mut receive) = (Vec::with_capacity(MOST_GAPS), Vec::with_capacity(MOST_GAPS));
-        // SAFETY: the C side writes so many words to each, at most `MOST_GAPS`.
+        // SAFETY: the C side writes `count` words to each, at most `MOST_GAPS`.
         unsafe {
-            let count = ffi::rapid_face_get_gaps(self.seen(), send.as_mut_ptr(), receive.as_mut_ptr()) as usize;
+            let count = ffi::rapid_face_get_gaps(self.as_ptr(), send.as_mut_ptr(), receive.as_mut_ptr()) as usize;
             send.set_len(count);
             receive.set_len(count);
         }
         send.into_iter().zip(receive).map(|(s, r): (u64, u64)| (span(s), span(r))).collect()
     }
 
-    /// What a learnt estimator sees; `None` with fewer than eight gaps, with no interrupt between
+    /// The features for a learnt estimator; `None` with fewer than eight gaps, with no interrupt between
     /// its packets, or with more than 4 s.
     pub fn features(&mut self) -> Option<[i16; FEATURES]> {
         let mut features = [0; FEATURES];
-        // SAFETY: the room is ours, and the C side writes `FEATURES` numbers.
-        let batches = unsafe { ffi::rapid_face_features(self.room(), features.as_mut_ptr()) };
+        // SAFETY: the buffer belongs to `self`, and the C side writes `FEATURES` numbers.
+        let batches = unsafe { ffi::rapid_face_features(self.as_mut_ptr(), features.as_mut_ptr()) };
         (batches > 0).then_some(features)
     }
 
-    /// What the trees make of a stream of several rates whose features were taken: its available bandwidth in mean
-    /// rates, and by how much of itself that is off. Both in 1/[`LEARNT_ONE`].
+    /// The trees' reading of a stream of several rates, after [`Gaps::features`]: its available bandwidth in mean
+    /// rates, and the expected relative error. Both in 1/[`LEARNT_ONE`].
     pub fn learnt_value(&self) -> (i32, i32) {
         let (mut value, mut spread) = (0, 0);
-        // SAFETY: the room is ours; what is null is not written.
-        unsafe { ffi::rapid_face_learnt(self.seen(), &mut value, &mut spread, core::ptr::null_mut()) };
+        // SAFETY: the buffer belongs to `self`; a null pointer is not written.
+        unsafe { ffi::rapid_face_learnt(self.as_ptr(), &mut value, &mut spread, core::ptr::null_mut()) };
         (value, spread)
     }
 
-    /// And of a stream of one rate: log-odds that it was too fast, in 16/[`LEARNT_ONE`].
+    /// The same for a stream of one rate: log-odds that it was too fast, in 16/[`LEARNT_ONE`].
     pub fn learnt_verdict(&self) -> i32 {
         let mut verdict = 0;
         let null = core::ptr::null_mut();
-        // SAFETY: the room is ours; what is null is not written.
-        unsafe { ffi::rapid_face_learnt(self.seen(), null, null, &mut verdict) };
+        // SAFETY: the buffer belongs to `self`; a null pointer is not written.
+        unsafe { ffi::rapid_face_learnt(self.as_ptr(), null, null, &mut verdict) };
         verdict
     }
 }

@@ -25,8 +25,8 @@ const UNKNOWN: u32 = 0;
 /// One flow's rate law: the default law with [`Params`], the dissertation's with [`ThesisParams`]. Packets are known by their transmission number: 0, 1, 2, ... without holes, retransmissions
 /// counted.
 ///
-/// It lies in memory as it stands here, the C state included: where it begins with a cache line, a departure touches two of it,
-/// and an arrival three more. Of a thousand flows none stays in the cache.
+/// Its layout in memory is this order, the C state included: if it begins with a cache line, a departure touches two of them,
+/// and an arrival three more. With a thousand flows none stays in the cache.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Law<P: LawParams = Params> {
@@ -46,7 +46,7 @@ pub struct Law<P: LawParams = Params> {
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
-/// Where the next departure stands in it: it is asked for several times per packet, and a call costs more.
+/// Index of the next departure in the state: it is read several times per packet, and a call costs more.
 const NEXT_NS: usize = 0;
 /// And the gap, in 1/1024 ns.
 const GAP_Q10: usize = 1;
@@ -76,14 +76,14 @@ pub struct Probe {
     pub startup: bool,
 }
 
-/// What the default law knows besides.
+/// Further state of the default law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Envelope {
     /// The capacity of the path, as far as slopes have shown it.
     pub capacity: Rate,
     /// Average part of packets lost.
     pub loss: Ratio,
-    /// Time between the batches of a coalescing receiver; zero when there are none.
+    /// Time between the batches of a coalescing receiver; zero without batches.
     pub batch: Span,
 }
 
@@ -93,7 +93,7 @@ fn rate_of(bytes_per_second: u64) -> Rate {
 }
 
 impl Law<Params> {
-    /// What the default law knows besides [`Law::probe`].
+    /// State of the default law in addition to [`Law::probe`].
     pub fn envelope(&self) -> Envelope {
         let mut envelope = ffi::Envelope::default();
         // SAFETY: the state is ours and of this law, and `envelope` mirrors the C struct.
@@ -248,7 +248,7 @@ impl<P: LawParams> Law<P> {
             self.on_rtt(rtt);
             return self.on_arrival(now, transmission, arrival);
         }
-        // Not `state_mut`: the call sees to the room.
+        // Not `state_mut`: the call updates `room` itself.
         self.window.set(UNKNOWN);
         let (memory, state) = (self.memory(), self.state.as_mut().as_mut_ptr().cast());
         let (now, rtt, arrival) = (now.nanos(), rtt.nanos(), arrival.nanos());
@@ -256,7 +256,7 @@ impl<P: LawParams> Law<P> {
         unsafe { (Self::CALLS.on_acked)(state, &memory, &mut self.room, now, rtt, transmission, arrival) };
     }
 
-    /// A packet was acknowledged, and the receiver did not say when it arrived.
+    /// A packet was acknowledged, without an arrival time from the receiver.
     pub fn on_acked_without_stamp(&mut self, now: Time, transmission: u64) {
         let memory = self.memory();
         // SAFETY: as in `on_sent`.
@@ -361,7 +361,7 @@ impl<P: LawParams> Law<P> {
         window
     }
 
-    /// Whether another packet may be in flight beside so many: as [`Law::window`] says.
+    /// Whether another packet may be in flight in addition to `in_flight`: compares with [`Law::window`].
     #[inline]
     pub fn has_room(&self, in_flight: u32) -> bool {
         u64::from(in_flight) < self.room.packets || in_flight < self.window()

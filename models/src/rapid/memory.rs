@@ -11,11 +11,11 @@ pub struct Sizes {
     pub stream: usize,
     /// Its work space.
     pub gaps: usize,
-    /// Where the next departure stands in the law's state.
+    /// Index of the next departure in the law's state.
     pub next_ns: usize,
 }
 
-/// What the C compiler says of a law.
+/// The sizes of a law's structs, from the C compiler.
 pub fn sizes<R>(calls: &ffi::Calls<R>) -> Sizes {
     let mut bytes = [0u64; 5];
     // SAFETY: writes five words.
@@ -37,7 +37,7 @@ struct Line([u64; LINE_WORDS]);
 pub struct Ring {
     lines: Box<[Line]>,
     item: u32,
-    /// Largest slot number. Each packet asks for it several times: to work it out would cost a division.
+    /// Largest slot number. It is used several times per packet: computing it would cost a division.
     mask: u32,
 }
 
@@ -47,7 +47,7 @@ impl Ring {
         Ring { lines: empty(item * capacity), item: item as u32, mask: (capacity - 1) as u32 }
     }
 
-    /// Where its first item lies.
+    /// Pointer to its first item.
     #[inline]
     pub fn as_mut_ptr(&mut self) -> *mut u64 {
         self.lines.as_mut_ptr().cast()
@@ -58,7 +58,7 @@ impl Ring {
         self.lines.len() * LINE_WORDS
     }
 
-    /// How many items it has room for.
+    /// The number of items it can hold.
     pub fn capacity(&self) -> usize {
         self.mask as usize + 1
     }
@@ -69,12 +69,12 @@ impl Ring {
         self.mask
     }
 
-    /// Doubles the room. Items keep their numbers; `next` is the first number not used yet.
+    /// Doubles the capacity. Items keep their numbers; `next` is the first number not used yet.
     pub fn double(&mut self, next: u64) {
         self.resize(next, 2 * self.capacity() as u64);
     }
 
-    /// Halves the room. The newest items keep their numbers.
+    /// Halves the capacity. The newest items keep their numbers.
     pub fn halve(&mut self, next: u64) {
         self.resize(next, self.capacity() as u64 / 2);
     }

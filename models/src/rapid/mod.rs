@@ -1,4 +1,4 @@
-//! The safe interface of Rapid's law, whose C body is `packetscale-law`.
+//! The safe interface of Rapid's law, implemented in C by `packetscale-law`.
 //!
 //! [`Law`] owns the memory that the C body needs, grows it with the bandwidth-delay product, and is the only way in. It is
 //! plain data, so it can be cloned and sent between threads. `Law<Params>` is the default law, `Law<ThesisParams>` the

@@ -5,11 +5,11 @@ use core::ffi::c_void;
 use core::fmt::Debug;
 use packetscale_law as ffi;
 
-/// The parameters of a law, which say which law it is: [`Params`] or [`ThesisParams`].
+/// The parameters of a law, which select the law: [`Params`] or [`ThesisParams`].
 pub trait LawParams: Copy + Debug + Sealed {
     /// As the C side has them.
     type Raw;
-    /// Room for the C state.
+    /// Memory for the C state.
     #[doc(hidden)]
     type State: Clone + Debug + AsRef<[u64]> + AsMut<[u64]>;
     #[doc(hidden)]
@@ -36,7 +36,7 @@ pub trait Sealed {}
 impl Sealed for Params {}
 impl Sealed for ThesisParams {}
 
-/// Words of the default law's C state, and a few that nobody uses: so what stands behind it in [`crate::rapid::Law`] begins a cache line.
+/// Words of the default law's C state, and padding, so that the field after it in [`crate::rapid::Law`] begins a cache line.
 const STATE_WORDS: usize = 126;
 /// Words of the C state of the dissertation's law.
 const THESIS_STATE_WORDS: usize = 38;

@@ -1,4 +1,4 @@
-//! A whole probe stream, packet by packet, for people to look at.
+//! A trace of a whole probe stream, packet by packet.
 
 use crate::units::{Bytes, Rate, Span, Time};
 use alloc::vec::Vec;
@@ -8,7 +8,7 @@ use packetscale_law::{self as ffi, Calls, Memory, View};
 /// One packet of a traced stream. Gaps are to the packet before it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TracedPacket {
-    /// Gap the stream asked for.
+    /// Scheduled gap.
     pub intended: Span,
     /// Gap that was created.
     pub created: Span,
@@ -18,7 +18,7 @@ pub struct TracedPacket {
     pub denoised: Option<Span>,
     /// Its size.
     pub size: Bytes,
-    /// The rate that the gap probes: that of the level whose packet came before.
+    /// The rate that the gap probes: that of the previous packet's level.
     pub rate: Rate,
     /// Arrival minus departure, above the smallest of the stream.
     pub delay: Option<Span>,

@@ -1,7 +1,7 @@
 //! What a scenario can set of an algorithm: named parameters, each with a kind, a default and a range.
 //!
-//! A [`Parameter`] says all of this once. Registries show it, and the algorithm reads its setting with it, so that what
-//! is shown is what is read:
+//! A [`Parameter`] declares all of this once. Registries show it, and the algorithm reads its setting with it, so that the
+//! documentation cannot differ from the code:
 //!
 //! ```
 //! use packetscale_models::settings::{Parameter, Parameters, SettingError, Settings, check_names};
@@ -92,7 +92,7 @@ pub enum SettingError {
 }
 
 impl SettingError {
-    /// A value that does not fit: of its own, or beside others.
+    /// A value that does not fit, by itself or with others.
     pub fn invalid(name: &'static str, expected: impl Into<String>) -> SettingError {
         SettingError::Invalid { name, expected: expected.into() }
     }

@@ -1,4 +1,4 @@
-//! Parameters: the one place that says a setting's key, kind, default and range.
+//! Parameters: the only definition of a setting's key, kind, default and range.
 
 use crate::settings::value::range_text;
 use crate::settings::{Kind, SettingError, Settings, Value};
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 use core::fmt::Debug;
 use core::ops::RangeInclusive;
 
-/// What every parameter tells of itself, whatever the type of its values.
+/// The description of a parameter, whatever the type of its values.
 pub trait Described: Debug + Sync {
     /// Its key.
     fn name(&self) -> &'static str;
@@ -25,7 +25,7 @@ pub trait Described: Debug + Sync {
 /// The parameters of one algorithm.
 pub type Parameters = &'static [&'static dyn Described];
 
-/// A parameter that has a default of its own.
+/// A parameter with a fixed default.
 #[derive(Clone, Debug)]
 pub struct Parameter<T> {
     name: &'static str,
@@ -35,7 +35,7 @@ pub struct Parameter<T> {
 }
 
 impl<T: Value> Parameter<T> {
-    /// Says it.
+    /// Declares it.
     pub const fn new(name: &'static str, default: T, range: RangeInclusive<T>, doc: &'static str) -> Parameter<T> {
         Parameter { name, default, range, doc }
     }
@@ -59,14 +59,14 @@ impl<T: Value> Parameter<T> {
         }
     }
 
-    /// The refusal of a value that fits by itself, but not beside others.
+    /// The refusal of a value that conflicts with others.
     pub fn refuse(&self, expected: impl Into<String>) -> SettingError {
         SettingError::invalid(self.name, expected)
     }
 }
 
 impl Parameter<bool> {
-    /// Says a switch.
+    /// Declares a switch.
     pub const fn switch(name: &'static str, default: bool, doc: &'static str) -> Parameter<bool> {
         Parameter::new(name, default, false..=true, doc)
     }
@@ -94,7 +94,7 @@ impl<T: Value> Described for Parameter<T> {
     }
 }
 
-/// A parameter whose default follows from something else: the link, another setting.
+/// A parameter with a default that follows from something else: the link, another setting.
 #[derive(Clone, Debug)]
 pub struct Derived<T> {
     name: &'static str,
@@ -105,7 +105,7 @@ pub struct Derived<T> {
 }
 
 impl<T: Value> Derived<T> {
-    /// Says it.
+    /// Declares it.
     pub const fn new(
         name: &'static str,
         default: &'static str,
@@ -122,7 +122,7 @@ impl<T: Value> Derived<T> {
         given(self.name, &self.range, settings)
     }
 
-    /// The refusal of a value that fits by itself, but not beside others.
+    /// The refusal of a value that conflicts with others.
     pub fn refuse(&self, expected: impl Into<String>) -> SettingError {
         SettingError::invalid(self.name, expected)
     }
@@ -159,7 +159,7 @@ pub struct OneOf {
 }
 
 impl OneOf {
-    /// Says it.
+    /// Declares it.
     pub const fn new(name: &'static str, words: &'static [&'static str], doc: &'static str) -> OneOf {
         assert!(!words.is_empty(), "the first word is the default");
         OneOf { name, words, doc }
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_default_rises_to_the_least_that_others_allow_and_a_setting_below_it_is_refused() {
+    fn a_default_rises_to_the_least_allowed() {
         assert_eq!(LEVELS.read_from(&Settings::new(), 3), Ok(4));
         assert_eq!(LEVELS.read_from(&Settings::new(), 5), Ok(5));
         let refused = SettingError::invalid("levels", "a whole number from 5");
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_range_or_of_another_kind_is_refused_with_the_range_that_is_shown() {
+    fn refuses_values_with_the_displayed_range() {
         for setting in [Setting::Integer(17), Setting::Integer(1 << 40), Setting::Switch(true)] {
             let expected = SettingError::invalid("levels", "a whole number from 2 to 16");
             assert_eq!(LEVELS.read(&set("levels", setting)), Err(expected));

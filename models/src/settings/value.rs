@@ -1,4 +1,4 @@
-//! The types that settings have, and how a range of them is said in words.
+//! The types of settings, and descriptions of their ranges.
 
 use crate::settings::{Kind, Setting};
 use crate::units::{Bytes, Packets, Rate, Ratio, Span};
@@ -160,7 +160,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_are_said_in_words() {
+    fn describes_ranges_in_words() {
         assert_eq!(range_text(&(2..=16_u32)), "from 2 to 16");
         assert_eq!(range_text(&(1..=u32::MAX)), "from 1");
         assert_eq!(range_text(&any::<Span>()), "");

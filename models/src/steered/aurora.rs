@@ -23,7 +23,7 @@
 //!    none, and its reward is larger for it.
 //! 4. All packets acknowledged count in the throughput; PCC-RL takes one off.
 //! 5. An action is from -40 to 40, so a rate at most doubles or halves; PCC-RL takes any number. The rate stays above 40
-//!    packets a second, as there, and below a bound that is given, which there is twice the fastest link.
+//!    packets a second, as there, and below a given bound, which there is twice the fastest link.
 //! 6. Observations stay within the bounds that PCC-RL declares but does not enforce.
 
 use crate::congestion::{Decision, Sent, Setup};
@@ -34,7 +34,7 @@ use crate::units::{Bytes, Rate, Span, Time};
 pub const FEATURES: usize = 3;
 /// Bounds of what is observed: gradient, ratio, sending.
 pub const BOUNDS: [(f32, f32); FEATURES] = [(-1.0, 10.0), (1.0, 10_000.0), (0.0, 1000.0)];
-/// What stands in the history before the first interval.
+/// The history before the first interval.
 pub const BEFORE: [f32; FEATURES] = [0.0, 1.0, 1.0];
 /// Largest action; the smallest is its opposite.
 pub const MOST_ACTION: f32 = 40.0;

@@ -1,4 +1,4 @@
-//! A steered controller that asks a policy itself: for runs in which nobody stands outside.
+//! A steered controller with a built-in policy: for runs without an agent outside.
 
 use crate::congestion::{
     AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Sent, Timeout, Undo,
@@ -26,7 +26,7 @@ impl<P: Policy> Guided<P> {
         Guided { steered, policy }
     }
 
-    fn look(&mut self, now: Time) {
+    fn act_if_due(&mut self, now: Time) {
         if now >= self.steered.due() {
             self.steered.end_interval(now);
             let action = self.policy.act(self.steered.observation());
@@ -38,12 +38,12 @@ impl<P: Policy> Guided<P> {
 impl<P: Policy> Controller for Guided<P> {
     fn on_sent(&mut self, sent: &Sent) {
         self.steered.on_sent(sent);
-        self.look(sent.now);
+        self.act_if_due(sent.now);
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         self.steered.on_ack(ack);
-        self.look(ack.now);
+        self.act_if_due(ack.now);
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
@@ -56,7 +56,7 @@ impl<P: Policy> Controller for Guided<P> {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.steered.on_timeout(timeout);
-        self.look(timeout.now);
+        self.act_if_due(timeout.now);
     }
 
     fn on_undo(&mut self, undo: &Undo) {

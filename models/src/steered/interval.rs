@@ -52,7 +52,7 @@ impl Interval {
         self.lost as f64 / self.seconds
     }
 
-    /// Of the packets whose fate became known, the part that was lost; 0 where none did.
+    /// Of the packets with known fate, the part that was lost; 0 without such packets.
     pub fn loss_ratio(&self) -> f64 {
         self.lost as f64 / (self.lost + self.delivered).max(1) as f64
     }

@@ -1,12 +1,12 @@
-//! Controllers that somebody outside steers, interval by interval: what is learnt by reinforcement.
+//! Controllers that an agent steers, interval by interval, for reinforcement learning.
 //!
 //! ```text
 //! events ──> Steered: counts an interval ──> observation, reward ──> an agent ──> action ──> Steered
 //! ```
 //!
-//! A [`Scheme`] says what is observed, what an action means, and what is rewarded: [`aurora`] steers a rate, [`orca`] the
-//! window of CUBIC. Who steers asks when the interval is due ([`Steered::due`]), ends it then ([`Steered::end_interval`])
-//! and acts ([`Steered::act`]). Where nobody stands outside, [`Guided`] does this with a [`Policy`], at the first event
+//! A [`Scheme`] defines observation, action and reward: [`aurora`] steers a rate, [`orca`] the
+//! window of CUBIC. An agent waits until the interval is due ([`Steered::due`]), ends it then ([`Steered::end_interval`])
+//! and acts ([`Steered::act`]). Without an agent outside, [`Guided`] does this with a [`Policy`], at the first event
 //! after an interval.
 pub mod aurora;
 mod controller;

@@ -16,11 +16,11 @@
 //! An observation is the last ten intervals, the newest last; before the first there are zeros.
 //!
 //! Deviations:
-//! 1. After an action CUBIC begins a new epoch at the window that was set. In Linux its curve goes on, and pulls the window
+//! 1. After an action CUBIC begins a new epoch at the window that was set. In Linux its curve continues, and pulls the window
 //!    back.
 //! 2. Actions count from the start. The published code lets slow start end first, a tenth larger each 20 ms.
 //! 3. The agent's rate is window / srtt; the kernel's pacing rate is up to twice that.
-//! 4. The agent is told ten intervals; the published one has a recurrent network of that depth.
+//! 4. The agent observes ten intervals; the published one has a recurrent network of that depth.
 //! 5. Observations stay within bounds: 0 to 10, what is lost 0 to 100.
 
 use crate::congestion::cubic::Cubic;
@@ -34,7 +34,7 @@ pub const FEATURES: usize = 7;
 /// Bounds of what is observed.
 pub const BOUNDS: [(f32, f32); FEATURES] =
     [(0.0, 10.0), (0.0, 10.0), (0.0, 100.0), (0.0, 10.0), (0.0, 10.0), (0.0, 10.0), (0.0, 10.0)];
-/// What stands in the history before the first interval.
+/// The history before the first interval.
 pub const BEFORE: [f32; FEATURES] = [0.0; FEATURES];
 /// Largest action; the smallest is its opposite.
 pub const MOST_ACTION: f32 = 1.0;

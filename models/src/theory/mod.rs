@@ -6,7 +6,7 @@
 //! * [`rapid`]: flows of Rapid's default law, as a fluid.
 //! * [`tdqm`]: the burstiness of busy periods.
 //!
-//! Inputs are typed quantities, checked once. An input outside the domain of validity gives an [`Error`] that says why.
+//! Inputs are typed quantities, checked once. An input outside the domain of validity gives an [`Error`] with the reason.
 //! Results are real numbers whose names carry their units (`queue_delay_s`). Random numbers come from the caller.
 pub mod burstiness;
 mod error;

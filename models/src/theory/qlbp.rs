@@ -68,7 +68,7 @@ pub struct Pacer {
 const MOST_PACKETS: u64 = 10_000_000;
 
 impl Pacer {
-    /// Checks that `mu_min` is below `mu_max`, and that there is a queue.
+    /// Checks that `mu_min` is below `mu_max`, and that `Q_max` is positive.
     ///
     /// # Errors
     /// [`Error::Input`] otherwise.

@@ -94,7 +94,7 @@ fn check(load: f64) -> Result<(), Error> {
     if load > 0.0 && load < 1.0 { Ok(()) } else { Err(Error::input("load", format!("{load}"), "above 0 and below 1")) }
 }
 
-/// Ramanujan's `Q(n)`: the sum up to a thousand, then the expansion, whose next term is below 1e-6 of it.
+/// Ramanujan's `Q(n)`: the sum up to a thousand, then the expansion, with a next term below 1e-6 of it.
 fn ramanujan(n: u32) -> f64 {
     let n_real = f64::from(n);
     if n > 1000 {

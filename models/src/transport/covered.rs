@@ -1,4 +1,4 @@
-//! The list of what one acknowledgment delivers: the scoreboard writes it, and all who learn from single packets read it.
+//! The packets that one acknowledgment delivers: the scoreboard writes the list, and everything that learns from single packets reads it.
 
 use crate::units::Time;
 use alloc::vec::Vec;
@@ -17,13 +17,13 @@ pub(crate) struct Covered {
     pub this: Delivered,
 }
 
-/// The packets that one acknowledgment delivers, as the scoreboard finds them. A few stand in the list itself, so that most
-/// acknowledgments touch no memory of the flow's for it.
+/// The packets that one acknowledgment delivers, as the scoreboard finds them. A few are stored in the list itself, so that most
+/// acknowledgments touch no heap memory of the flow.
 pub(crate) struct CoveredList<'a> {
     few: [Covered; CoveredList::FEW],
     count: usize,
-    /// Room for all, once they are more than a few; kept by the flow, so that no acknowledgment allocates.
-    room: &'a mut Vec<Covered>,
+    /// Buffer for all, once they are more than a few; owned by the flow, so that no acknowledgment allocates.
+    buffer: &'a mut Vec<Covered>,
 }
 
 impl<'a> CoveredList<'a> {
@@ -31,8 +31,8 @@ impl<'a> CoveredList<'a> {
     const NONE: Covered = Covered { sequence: 0, this: Delivered { transmission: 0, sent: Time::ZERO } };
 
     #[inline]
-    pub fn new(room: &'a mut Vec<Covered>) -> CoveredList<'a> {
-        CoveredList { few: [CoveredList::NONE; CoveredList::FEW], count: 0, room }
+    pub fn new(buffer: &'a mut Vec<Covered>) -> CoveredList<'a> {
+        CoveredList { few: [CoveredList::NONE; CoveredList::FEW], count: 0, buffer }
     }
 
     #[inline]
@@ -47,17 +47,17 @@ impl<'a> CoveredList<'a> {
     #[cold]
     fn push_more(&mut self, packet: Covered) {
         if self.count == CoveredList::FEW {
-            self.room.clear();
-            self.room.extend_from_slice(&self.few);
+            self.buffer.clear();
+            self.buffer.extend_from_slice(&self.few);
         }
-        self.room.push(packet);
+        self.buffer.push(packet);
     }
 
     #[inline]
     pub fn packets(&self) -> &[Covered] {
         match self.few.get(..self.count) {
             Some(few) => few,
-            None => self.room,
+            None => self.buffer,
         }
     }
 }

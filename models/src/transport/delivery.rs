@@ -10,7 +10,7 @@
 //! delivered    = C.delivered - P.delivered
 //! ```
 //!
-//! These records are separate from the scoreboard's: a flow keeps none unless its controller asks for them.
+//! These records are separate from the scoreboard's: a flow keeps none unless its controller needs them.
 
 use crate::congestion::{LostFlight, RateSample};
 use crate::units::{Span, Time};
@@ -101,7 +101,7 @@ impl DeliverySampler {
         *self.snapshots.get_mut(sequence) = snapshot;
     }
 
-    /// There is nothing to send, though the window would allow it.
+    /// The window has space, but no data is available.
     pub fn on_nothing_to_send(&mut self, in_flight: u32) {
         self.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
     }
@@ -173,11 +173,11 @@ mod tests {
     }
 
     /// A sampler, and the scoreboard's part: when each packet's newest transmission left.
-    struct Told(DeliverySampler, [Delivered; 20]);
+    struct Driven(DeliverySampler, [Delivered; 20]);
 
-    impl Told {
-        fn new(now: Time) -> Told {
-            Told(DeliverySampler::new(now), [Delivered { transmission: 0, sent: now }; 20])
+    impl Driven {
+        fn new(now: Time) -> Driven {
+            Driven(DeliverySampler::new(now), [Delivered { transmission: 0, sent: now }; 20])
         }
 
         fn on_sent(&mut self, now: Time, sequence: u64, transmission: u64, in_flight: u32) {
@@ -190,14 +190,14 @@ mod tests {
         }
     }
 
-    impl Deref for Told {
+    impl Deref for Driven {
         type Target = DeliverySampler;
         fn deref(&self) -> &DeliverySampler {
             &self.0
         }
     }
 
-    impl DerefMut for Told {
+    impl DerefMut for Driven {
         fn deref_mut(&mut self) -> &mut DeliverySampler {
             &mut self.0
         }
@@ -206,8 +206,8 @@ mod tests {
     /// Packets 0 to 3 leave 1 ms apart. From 10 ms on they are acknowledged 2 ms apart. Packet 4 leaves at 10 ms.
     /// Its sample is 4 packets, delivered from 10 ms to 18 ms.
     #[test]
-    fn a_sample_spans_what_was_delivered_since_its_packet_left() {
-        let mut sampler = Told::new(at(0));
+    fn a_sample_spans_deliveries_since_its_packet_left() {
+        let mut sampler = Driven::new(at(0));
         (0..4).for_each(|n| sampler.on_sent(at(n), n, n, n as u32 + 1));
         sampler.on_delivered(at(10), 0);
         sampler.forget_before(1);
@@ -229,7 +229,7 @@ mod tests {
     /// leave over 27 ms and are acknowledged within 10 ms of the first of them: the send time bounds the rate.
     #[test]
     fn compressed_acknowledgments_do_not_raise_the_rate() {
-        let mut sampler = Told::new(at(0));
+        let mut sampler = Driven::new(at(0));
         (0..10).for_each(|n| sampler.on_sent(at(3 * n), n, n, n as u32 + 1));
         sampler.on_delivered(at(30), 0);
         sampler.take_sample(Span::ZERO);
@@ -246,8 +246,8 @@ mod tests {
     }
 
     #[test]
-    fn an_interval_below_the_round_trip_is_not_believed() {
-        let mut sampler = Told::new(at(0));
+    fn rejects_an_interval_below_the_round_trip() {
+        let mut sampler = Driven::new(at(0));
         sampler.on_sent(at(0), 0, 0, 1);
         sampler.on_delivered(at(5), 0);
         assert_eq!(sampler.take_sample(Span::from_millis(6)).map(|s| s.interval), Some(Span::ZERO));
@@ -257,7 +257,7 @@ mod tests {
     /// limited by the application.
     #[test]
     fn samples_are_app_limited_until_the_gap_has_passed() {
-        let mut sampler = Told::new(at(0));
+        let mut sampler = Driven::new(at(0));
         sampler.on_sent(at(0), 0, 0, 1);
         sampler.on_sent(at(0), 1, 1, 2);
         sampler.on_nothing_to_send(2);
@@ -272,8 +272,8 @@ mod tests {
     }
 
     #[test]
-    fn a_loss_tells_what_was_in_flight_and_lost_since() {
-        let mut sampler = Told::new(at(0));
+    fn a_loss_reports_flight_and_losses_since() {
+        let mut sampler = Driven::new(at(0));
         (0..5).for_each(|n| sampler.on_sent(at(n), n, n, n as u32 + 1));
         sampler.on_lost(1);
         sampler.on_sent(at(9), 1, 5, 5);

@@ -2,14 +2,14 @@
 
 use crate::units::{Bytes, Span, SpanSum};
 
-/// How much there is to send.
+/// The amount of data to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
     /// More than the path can carry while the experiment lasts.
     Unlimited,
     /// This number of bytes; the last packet may be short.
     Sized(Bytes),
-    /// What an application hands over, with no fixed end ([`Sender::offer`](crate::transport::Sender::offer)).
+    /// Data that an application offers, with no fixed end ([`Sender::offer`](crate::transport::Sender::offer)).
     Offered,
 }
 
@@ -30,7 +30,7 @@ pub struct SenderParams {
     pub min_rto: Span,
     /// Pacing rate of window-based controllers: windows per smoothed round trip, in percent; 0: ack-clocked.
     pub pacing_percent: u32,
-    /// Send ECN-capable packets, which queues may mark, if the controller reads marks (RFC 3168). Controllers that say
+    /// Send ECN-capable packets, which queues may mark, if the controller reads marks (RFC 3168). Controllers that send
     /// ECT(1) always do (RFC 9331, section 4.1).
     pub ecn: bool,
 }
@@ -54,7 +54,7 @@ pub struct Counters {
     pub undone: u64,
     /// Congestion marks that the sender reacted to, at most one per window.
     pub marks_answered: u64,
-    /// Acknowledgments that gave a round-trip time, since they [count anew](crate::transport::Sender::count_round_trips_anew).
+    /// Acknowledgments that gave a round-trip time, since the [last reset](crate::transport::Sender::restart_round_trips).
     pub rtt_samples: u64,
     /// The sum of these round-trip times.
     pub rtt_sum: SpanSum,

@@ -64,7 +64,7 @@ mod tests {
 
     /// Twenty packets in flight, one lost, target ten. The k-th delivery allows ceil(k * 10 / 20) in all: 1, 1, 2, 2,
     /// 3, ... one packet for every two delivered. The 17th brings the pipe down to 20 - 1 lost - 17 + 8 = 10, the
-    /// target. From then on the pipe is kept full.
+    /// target. From then on the pipe stays full.
     #[test]
     fn one_packet_leaves_for_every_two_delivered() {
         let mut prr = ProportionalReduction::new(10, 20);
@@ -86,7 +86,7 @@ mod tests {
     /// Sixteen of twenty are lost at once: the pipe, 3, is below the target. The first delivery lets one packet leave.
     /// Then, while the left edge moves, max(2 - 1, 1) + 1 = 2.
     #[test]
-    fn below_the_target_it_is_bound_by_what_is_delivered() {
+    fn below_the_target_deliveries_bound_it() {
         let mut prr = ProportionalReduction::new(10, 20);
         prr.on_delivery(1, 3, false);
         assert_eq!(prr.window(), 3 + 1);

@@ -25,7 +25,7 @@ use crate::transport::scoreboard::{Coverage, Record};
 /// With this many packets above a hole, and no reordering seen, RACK does not wait (RFC 5681).
 const DUPLICATE_THRESHOLD: u32 = 3;
 
-/// Number of recoveries for which a widened window is kept (RFC 8985, 6.2 step 4).
+/// Number of recoveries for which a widened window lasts (RFC 8985, 6.2 step 4).
 const PERSISTENCE: u32 = 16;
 
 #[derive(Clone, Debug)]
@@ -130,7 +130,7 @@ mod tests {
 
     /// The window is a quarter of 100 ms. It is zero from the third packet above the hole on, and in recovery.
     #[test]
-    fn before_reordering_is_seen_the_third_packet_ends_the_wait() {
+    fn before_reordering_the_third_packet_ends_the_wait() {
         let rack = Rack::new(MIN_RTT);
         assert_eq!(window(&rack, false, 2), Span::from_millis(25));
         assert_eq!(window(&rack, false, 3), Span::ZERO);
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn once_reordering_is_seen_it_waits_a_quarter_of_a_round_trip() {
+    fn after_reordering_it_waits_a_quarter_rtt() {
         let mut rack = Rack::new(MIN_RTT);
         rack.on_delivery(Time::ZERO + MIN_RTT, &delivery(5, 5), MIN_RTT);
         rack.on_delivery(Time::ZERO + MIN_RTT, &delivery(6, 7), MIN_RTT);

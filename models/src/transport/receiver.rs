@@ -7,13 +7,13 @@
 //!
 //! Every acknowledgment echoes marks as counts of the marked packets that have arrived, one count for each bit. This is
 //! the accurate echo of RFC 9768, without the limits of its header fields. The latched ECE of RFC 3168 (section 6.1.3)
-//! says only that some packet was marked. A sender that reacts once per window behaves the same with either echo; one
+//! reports only that some packet was marked. A sender that reacts once per window behaves the same with either echo; one
 //! that counts marks gets the counts.
 //!
 //! Deviations:
 //! 1. A full set of blocks is reported whenever there are enough ranges. The ranges reported most recently come
 //!    first (RFC 2018, section 4). When some of them have been filled, the lowest ranges take their place.
-//! 2. A mark does not trigger an earlier acknowledgment (RFC 9768, section 3.2.2.5.1 asks for it).
+//! 2. A mark does not trigger an earlier acknowledgment (RFC 9768, section 3.2.2.5.1 requests it).
 
 use crate::units::{Rate, Span, Time};
 use alloc::collections::VecDeque;
@@ -34,12 +34,12 @@ pub struct ReceiverParams {
     pub stamps: bool,
 }
 
-/// The receiving end of one flow. What every packet touches stands first, in memory, too.
+/// The receiving end of one flow. Fields used for every packet come first in memory.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Receiver {
     next_expected: u64,
-    /// Transmission of the oldest packet whose acknowledgment is held back.
+    /// Transmission of the oldest packet with a delayed acknowledgment.
     echo: u64,
     /// Packets that arrived in order and are not acknowledged yet.
     held_back: u32,
@@ -82,7 +82,7 @@ impl Receiver {
     }
 
     /// A segment arrived. Returns whether to send an acknowledgment now, and writes it over `ack`. For hosts that read an
-    /// acknowledgment where it lies: it is ten times as large as what is usually in it.
+    /// acknowledgment in place: it is ten times as large as its usual content.
     #[inline(always)]
     pub fn answer(&mut self, now: Time, segment: &Segment, ack: &mut Ack) -> bool {
         if segment.marks.any() {
@@ -107,7 +107,7 @@ impl Receiver {
         false
     }
 
-    /// A segment arrived that lies above a hole, fills a hole, or had arrived before.
+    /// A segment arrived above a hole, in a hole, or for the second time.
     fn on_irregular(&mut self, now: Time, segment: &Segment, ack: &mut Ack) -> bool {
         self.echo = segment.transmission;
         let sequence = segment.sequence;
@@ -227,7 +227,7 @@ impl Receiver {
         }
     }
 
-    /// `last`: the stamp of the packet that is acknowledged at once; if there are too many, the oldest is left out.
+    /// `last`: the stamp of the packet that is acknowledged at once; beyond the maximum, the oldest is left out.
     #[inline]
     fn acknowledge(&mut self, duplicate: bool, last: Option<Stamp>, ack: &mut Ack) {
         self.held_back = 0;
@@ -265,7 +265,7 @@ impl Receiver {
         ack.blocks = count as u8;
     }
 
-    /// Returns when a held-back acknowledgment is due; [`Time::MAX`] when there is none.
+    /// Returns when a delayed acknowledgment is due; [`Time::MAX`] without one.
     #[inline]
     pub fn next_wakeup(&self) -> Time {
         self.deadline
@@ -296,7 +296,7 @@ impl Receiver {
         self.ranges.len()
     }
 
-    /// Whether a packet would be a range of its own: it lies above the first hole and beside nothing that has arrived.
+    /// Whether a packet would be a separate range: above the first hole and adjacent to nothing that has arrived.
     pub fn is_apart(&self, sequence: u64) -> bool {
         let after = self.ranges.partition_point(|range| range.start <= sequence);
         let beside_before = after > 0 && sequence <= self.ranges[after - 1].end;

@@ -15,7 +15,7 @@
 //!
 //! Deviations:
 //! 1. RFC 3522 would undo fast recovery on the first packet proven. When other packets are truly lost, the reduction
-//!    must stand, so every packet needs its proof.
+//!    must remain, so every packet needs its proof.
 //! 2. A timeout during fast recovery is never undone: the earlier reduction had its own reason. An episode that begins
 //!    with losses of the previous one is not undone either.
 
@@ -45,9 +45,9 @@ pub(crate) struct Recovery {
     ended_at: u64,
     /// Fast recovery: packets declared lost and not proven delivered.
     unproven: u32,
-    /// Fast recovery: packets proven by their echo, whose retransmission will still arrive as a duplicate.
+    /// Fast recovery: packets proven by their echo, with retransmissions that will still arrive as duplicates.
     duplicates_awaited: u32,
-    /// After a timeout: the packet that timed out and when it had left, until its acknowledgment tells the cause.
+    /// After a timeout: the packet that timed out and when it had left, until its acknowledgment reveals the cause.
     suspect: Option<(u64, Time)>,
 }
 

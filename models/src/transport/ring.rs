@@ -9,7 +9,7 @@ const FIRST_CAPACITY: usize = 16;
 /// A ring is too large if no more than this part of it is in use: half of what it will have then.
 const ROOMY: u64 = 4;
 
-/// One item for each packet, in a ring whose length is a power of two. Whose packets those are, its owner knows.
+/// One item for each packet, in a ring with a power of two as length. The owner tracks which packets those are.
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<T> {
     items: Box<[T]>,
@@ -36,7 +36,7 @@ impl<T: Copy> Ring<T> {
         &mut self.items[index]
     }
 
-    /// Makes room for packet `next`, beside those from `first` on.
+    /// Reserves space for packet `next`, in addition to those from `first` on.
     #[inline]
     pub fn make_room(&mut self, first: u64, next: u64) {
         if self.index(next) == 0 {

@@ -9,10 +9,10 @@
 //!
 //! Deviations:
 //! 1. With a sample per acknowledgment the filters of RFC 6298 forget a window within a fraction of a round trip, and
-//!    RFC 7323 section 4.2 asks for a longer history. As in Linux, SRTT takes every sample. RTTVAR rises to a larger
+//!    RFC 7323 section 4.2 requires a longer history. As in Linux, SRTT takes every sample. RTTVAR rises to a larger
 //!    `mdev` at once; once per round it falls by a quarter of the distance to the largest `mdev` of that round.
 //! 2. The floor applies to the variance term, as in Linux, not to the sum. On a path with a constant round-trip time
-//!    above the floor, the sum would leave no room for a delayed acknowledgment. The RTO is never below the floor.
+//!    above the floor, the sum would leave no time for a delayed acknowledgment. The RTO is never below the floor.
 
 use crate::units::{Span, Time};
 
@@ -124,14 +124,14 @@ mod tests {
 
     /// RFC 6298, 2.2: SRTT = 100, RTTVAR = 50, RTO = 100 + 4 * 50 = 300 ms.
     #[test]
-    fn the_first_sample_sets_the_timeout_to_three_round_trips() {
+    fn the_first_sample_sets_the_timeout_to_3_rtts() {
         assert_eq!(RttEstimator::new(ms(100), ms(1)).rto(), ms(300));
     }
 
     /// 100 ms, then 180: err = 80, SRTT = 100 + 80/8 = 110; mdev = 50 - 12.5 + 20 = 57.5, which RTTVAR follows at once:
     /// RTO = 110 + 230 = 340 ms.
     #[test]
-    fn a_longer_round_trip_raises_the_timeout_at_once() {
+    fn a_longer_rtt_raises_the_timeout_at_once() {
         let mut rtt = RttEstimator::new(ms(100), ms(1));
         rtt.round_start = at(1);
         rtt.sample(at(180), at(0));
@@ -140,7 +140,7 @@ mod tests {
 
     /// On a path that never varies, the variance decays to zero, and the RTO is 100 + 200 ms.
     #[test]
-    fn a_constant_path_keeps_the_floor_above_its_round_trip() {
+    fn a_constant_path_has_the_floor_above_its_rtt() {
         let mut rtt = RttEstimator::new(ms(100), ms(200));
         (1..200).for_each(|i| rtt.sample(at(100 * i), at(100 * (i - 1))));
         assert_eq!((rtt.srtt(), rtt.rto()), (ms(100), ms(300)));

@@ -8,8 +8,8 @@
 //! * A selectively acknowledged packet stores a skip: the distance to the next packet that may not be selectively
 //!   acknowledged. Following and shortening these skips (path halving, Tarjan and van Leeuwen 1984) makes the cost of
 //!   a block proportional to what is new in it.
-//! * Loss detection looks at packets in the order in which they were last sent: those sent once are in sequence
-//!   order behind a cursor, those sent again are in a queue of their own.
+//! * Loss detection checks packets in the order in which they were last sent: those sent once are in sequence
+//!   order behind a cursor, retransmitted ones are in a separate queue.
 //! * Lost packets wait in a queue for their retransmission.
 //!
 //! Both queues are cleaned when they are read, so an acknowledgment need not search them.
@@ -130,7 +130,7 @@ fn newer(known: Option<Delivered>, this: Delivered) -> Option<Delivered> {
     }
 }
 
-/// The scoreboard; the head of this file explains it. What every packet touches stands first in memory, too.
+/// The scoreboard; the head of this file explains it. Fields used for every packet come first in memory.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Scoreboard {
@@ -380,7 +380,7 @@ impl Scoreboard {
     }
 
     /// Returns the first packet from `sequence` on that is not selectively acknowledged, if it is below `end`, else `end` or
-    /// one above it. Shortens the skips on the way. Looks at nothing from `end` on: most blocks are known already, and the
+    /// one above it. Shortens the skips on the way. Reads nothing from `end` on: most blocks are known already, and the
     /// hole behind them is other memory.
     fn next_unsacked(&mut self, mut sequence: u64, end: u64) -> u64 {
         while sequence < end && self.record(sequence).state == State::Sacked {
@@ -411,7 +411,7 @@ impl Scoreboard {
         (sequence < self.next).then_some(sequence)
     }
 
-    /// Returns the retransmitted packet in flight whose newest transmission left first.
+    /// Returns the retransmitted packet in flight with the oldest newest transmission.
     pub fn oldest_retransmitted(&mut self) -> Option<u64> {
         while let Some(&(sequence, transmission)) = self.retransmissions.front() {
             if sequence >= self.first {

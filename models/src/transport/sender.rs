@@ -1,23 +1,23 @@
 //! The sending end: it connects acknowledgments, timers and the controller.
 //!
-//! An acknowledgment is processed in this order: the scoreboard takes it in; the round-trip estimator and RACK learn
-//! from what it covers; recovery is undone, ended, entered or continued; the timer is set; the controller hears of it.
-//! The controller hears of losses before it hears of the acknowledgment that revealed them, so that it sees
+//! An acknowledgment is processed in this order: the scoreboard; the round-trip estimator and RACK, with
+//! the packets that it covers; recovery is undone, ended, entered or continued; the timer is set; the controller's event.
+//! Losses are reported to the controller before the acknowledgment that revealed them, so that it sees
 //! `in_recovery` on that acknowledgment.
 //!
-//! A packet may leave when the window has room, the receiver has room (new data only) and its departure time has
+//! A packet may leave when the window allows it, the receive window allows it (new data only) and its departure time has
 //! arrived. Packets delivered selectively leave the pipe, so the first acknowledgments above a hole release new packets
-//! before any packet is declared lost: limited transmit (RFC 3042) needs no rule of its own.
+//! before any packet is declared lost: limited transmit (RFC 3042) needs no separate rule.
 //!
-//! Marks: each acknowledgment says how many packets have arrived marked. The controller hears of new marks before it
-//! hears of the acknowledgment. It should react to the first congestion mark of a window, which the sender points out
+//! Marks: each acknowledgment reports how many packets have arrived marked. New marks are reported to the controller before
+//! the acknowledgment. It should react to the first congestion mark of a window, which the sender identifies
 //! (RFC 3168, section 6.1.2). A window ends when a packet is acknowledged that left after the last reduction, for marks
 //! or loss. Retransmissions are never sent as ECN-capable (section 6.1.5). Unless the controller wants its own window at
 //! once, what is in flight comes down to the smaller window by proportional rate reduction, as after a loss; so does
 //! Linux (its state CWR).
 //!
 //! Deviations:
-//! 1. Selective acknowledgments are kept across a timeout (RFC 6675, section 5.1 allows it): the receiver of this
+//! 1. Selective acknowledgments are retained across a timeout (RFC 6675, section 5.1 allows it): the receiver of this
 //!    crate never discards what it has reported.
 //! 2. A timeout does not declare the whole window lost, only the packet at the left edge and the packets sent longer
 //!    ago than RACK would wait (RFC 8985, section 6.3).
@@ -42,8 +42,8 @@ use crate::transport::watch::{Few, Wants, Watch};
 use crate::transport::wire::{Ack, MarkCounts, Segment};
 use face::ShortPackets;
 
-/// The sending end of one flow, with its controller. It lies in memory as it stands here: what every packet touches stands
-/// together, since of a thousand flows none stays in the cache.
+/// The sending end of one flow, with its controller. Memory layout is in this order: fields used for every packet are
+/// adjacent, since with a thousand flows none stays in the cache.
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub struct Sender<C> {
@@ -55,7 +55,7 @@ pub struct Sender<C> {
     next_transmission: u64,
     /// Packets in the whole transfer. With an application: the packets it has handed over so far.
     total: u64,
-    /// First packet for which the receiver has no room.
+    /// First packet beyond the receive window.
     right_edge: u64,
     rto_deadline: Time,
     /// When a packet that reordering may have delayed counts as lost.
@@ -72,9 +72,9 @@ pub struct Sender<C> {
     pacing_percent: u32,
     window_limited: bool,
     offered: bool,
-    /// One packet may leave whatever the window says.
+    /// One packet may leave regardless of the window.
     forced: bool,
-    /// What its first transmissions say of marks.
+    /// ECN codepoint of its first transmissions.
     ecn: Ecn,
     prr: Option<ProportionalReduction>,
     /// The short last packets of messages; `None`: there was none.
@@ -84,8 +84,8 @@ pub struct Sender<C> {
     rack: Rack,
     recovery: Recovery,
     counters: Counters,
-    /// When round-trip times count anew; [`Time::MAX`] once they have.
-    counts_anew: Time,
+    /// When the round-trip statistics restart; [`Time::MAX`] once they have.
+    round_trips_restart: Time,
     /// First packet that left after the last reduction. The sender reacts to a mark again when this packet is
     /// acknowledged.
     reduced_until: u64,
@@ -127,14 +127,14 @@ impl<C: Extras> Sender<C> {
             packet: params.packet,
             last_packet,
             counters: Counters::default(),
-            counts_anew: Time::MAX,
+            round_trips_restart: Time::MAX,
             controller,
         }
     }
 
-    /// Round-trip times ([`Counters::rtt_sum`]) count anew with the first one after `at`: those before are forgotten then.
-    pub fn count_round_trips_anew(&mut self, at: Time) {
-        self.counts_anew = at;
+    /// Restarts the round-trip statistics ([`Counters::rtt_sum`]) with the first sample after `at`.
+    pub fn restart_round_trips(&mut self, at: Time) {
+        self.round_trips_restart = at;
     }
 
     /// An acknowledgment arrived. Call [`Sender::poll_transmit`] afterwards.
@@ -188,7 +188,7 @@ impl<C: Extras> Sender<C> {
             in_recovery: !self.recovery.is_open(),
             arrivals: match (&few, &self.watch) {
                 (Some(few), _) => few.arrivals(),
-                (None, Some(watch)) => watch.arrivals.kept(),
+                (None, Some(watch)) => watch.arrivals.stored(),
                 (None, None) => &[],
             },
             rate,
@@ -196,16 +196,16 @@ impl<C: Extras> Sender<C> {
         self.controller.on_ack(&sample);
     }
 
-    /// Applies an acknowledgment to the scoreboard, and lets those learn from what it delivered who want every packet. Returns
-    /// how packets arrived, if they are few and the controller wants to know; else the watch has it.
+    /// Applies an acknowledgment to the scoreboard, and passes deliveries on to those that need every packet. Returns
+    /// arrivals, if they are few and the controller needs them; else the watch has them.
     #[inline]
     fn take_in(&mut self, now: Time, ack: &Ack, coverage: &mut Coverage) -> Option<Few> {
         let Some(watch) = &mut self.watch else {
             self.board.take_in(ack, coverage, None);
             return None;
         };
-        let Watch { room, sampler, arrivals, .. } = &mut **watch;
-        let mut list = CoveredList::new(room);
+        let Watch { buffer, sampler, arrivals, .. } = &mut **watch;
+        let mut list = CoveredList::new(buffer);
         self.board.take_in(ack, coverage, Some(&mut list));
         if self.wants.rate_samples
             && let Some(sampler) = sampler
@@ -215,7 +215,7 @@ impl<C: Extras> Sender<C> {
         if self.wants.arrivals { arrivals.learn(ack, &list) } else { None }
     }
 
-    /// A receiver does not take room back (RFC 9293, section 3.8.6), so an old acknowledgment changes nothing.
+    /// A receiver does not shrink its window (RFC 9293, section 3.8.6), so an old acknowledgment changes nothing.
     #[inline]
     fn right_edge_of(&self, ack: &Ack) -> u64 {
         let edge = ack.next_expected.saturating_add(ack.receive_window);
@@ -228,8 +228,8 @@ impl<C: Extras> Sender<C> {
         let rtt = coverage.newest.map(|newest| now.saturating_since(newest.sent));
         if let Some(rtt) = rtt {
             self.rtt.see(rtt);
-            if now > self.counts_anew {
-                self.counts_anew = Time::MAX;
+            if now > self.round_trips_restart {
+                self.round_trips_restart = Time::MAX;
                 (self.counters.rtt_samples, self.counters.rtt_sum) = (0, SpanSum::default());
             }
             self.counters.rtt_samples += 1;
@@ -243,16 +243,16 @@ impl<C: Extras> Sender<C> {
         rtt
     }
 
-    /// Tells the controller about packets that arrived marked.
+    /// Reports to the controller packets that arrived marked.
     #[cold]
-    fn learn_marks(&mut self, now: Time, told: MarkCounts, delivered: u32, prior_in_flight: u32) {
-        let new = |told: u64, known: &mut u64| {
+    fn learn_marks(&mut self, now: Time, reported: MarkCounts, delivered: u32, prior_in_flight: u32) {
+        let new = |reported: u64, known: &mut u64| {
             let before = *known;
-            *known = before.max(told);
+            *known = before.max(reported);
             u32::try_from(*known - before).unwrap_or(u32::MAX)
         };
-        let congestion = new(told.congestion, &mut self.marked.congestion);
-        let burstiness = new(told.burstiness, &mut self.marked.burstiness);
+        let congestion = new(reported.congestion, &mut self.marked.congestion);
+        let burstiness = new(reported.burstiness, &mut self.marked.burstiness);
         if congestion == 0 && burstiness == 0 {
             return; // a newer acknowledgment overtook this one
         }
@@ -342,7 +342,7 @@ impl<C: Extras> Sender<C> {
         }
         if let Some(window) = spread_window {
             let per_window = self.rtt.srtt().saturating_mul(100);
-            // What may be in flight: the smaller of the window and the receiver's room.
+            // The allowed flight: the smaller of the window and the receive window.
             let usable = u64::from(window).min(self.right_edge.saturating_sub(self.board.first())).max(1);
             let gap = per_window / (usable * u64::from(self.pacing_percent));
             self.paced_until = self.paced_until.max(now) + gap;
@@ -384,7 +384,7 @@ impl<C: Extras> Sender<C> {
         }
     }
 
-    /// The receiver has no room, and nothing in flight could bring news of room (RFC 9293, section 3.8.6.1).
+    /// The receive window is closed, and nothing in flight could bring an update (RFC 9293, section 3.8.6.1).
     fn probe_closed_window(&mut self, now: Time) {
         if self.board.is_empty() && self.board.next() < self.total && self.rto_deadline == Time::MAX {
             self.rto_deadline = now + self.rtt.rto();

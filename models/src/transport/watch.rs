@@ -1,5 +1,5 @@
-//! What some controllers want to know about every packet: when it arrived, how fast the path delivered it, and whether
-//! it was lost. A sender keeps none of this unless its controller asks for it.
+//! Information about every packet for some controllers: when it arrived, how fast the path delivered it, and whether
+//! it was lost. A sender stores none of this unless its controller needs it.
 
 use crate::congestion::{Arrival, LostFlight, Needs, RateSample};
 use crate::units::{Span, Time};
@@ -25,8 +25,8 @@ impl Wants {
 /// What one controller is to learn about every packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
-    /// Room for the list of what an acknowledgment delivers.
-    pub room: Vec<Covered>,
+    /// Buffer for the list of packets that an acknowledgment delivers.
+    pub buffer: Vec<Covered>,
     pub sampler: Option<DeliverySampler>,
     pub arrivals: Arrivals,
     /// The transmissions that were declared lost together.
@@ -87,8 +87,8 @@ impl Arrivals {
         }
     }
 
-    /// Those that were kept.
-    pub fn kept(&self) -> &[Arrival] {
+    /// The stored arrivals.
+    pub fn stored(&self) -> &[Arrival] {
         &self.0
     }
 }
@@ -104,10 +104,10 @@ fn arrival(ack: &Ack, packet: &Covered) -> Arrival {
 }
 
 impl Watch {
-    /// What a controller with these needs asks for, if anything.
+    /// The watch for a controller with these needs, if it needs one.
     pub fn of(needs: Needs, now: Time) -> Option<Watch> {
         (needs.arrivals || needs.rate_samples).then(|| Watch {
-            room: Vec::new(),
+            buffer: Vec::new(),
             sampler: needs.rate_samples.then(|| DeliverySampler::new(now)),
             arrivals: Arrivals::default(),
             lost_transmissions: Vec::new(),

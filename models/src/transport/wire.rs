@@ -5,7 +5,7 @@ use crate::units::{Bytes, Ecn, Marks, Rate, Time};
 /// Selective acknowledgment blocks in one acknowledgment (RFC 2018 with timestamps: three).
 pub const MAX_SACK_BLOCKS: usize = 3;
 
-/// Arrival stamps in one acknowledgment: as many as the option space holds beside timestamps.
+/// Arrival stamps in one acknowledgment: as many as the option space holds in addition to timestamps.
 pub const MAX_STAMPS: usize = 8;
 
 /// A data segment.
@@ -19,7 +19,7 @@ pub struct Segment {
     pub size: Bytes,
     /// Whether it repeats data that was sent before.
     pub retransmission: bool,
-    /// What its sender says of marks.
+    /// Its ECN codepoint.
     pub ecn: Ecn,
     /// The marks that queues have set.
     pub marks: Marks,
@@ -71,7 +71,7 @@ pub struct Stamp {
 pub struct Ack {
     /// The next packet the receiver expects: everything below has arrived.
     pub next_expected: u64,
-    /// Transmission that caused this acknowledgment: what a timestamp echo would tell (RFC 7323). With delayed
+    /// Transmission that caused this acknowledgment, as a timestamp echo identifies it (RFC 7323). With delayed
     /// acknowledgments it is the oldest transmission not yet acknowledged.
     pub echo: u64,
     /// Packets the receiver is willing to hold beyond `next_expected`.

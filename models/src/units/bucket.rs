@@ -10,7 +10,7 @@
 //! full     = max(taken, full) + size / rate
 //! ```
 //!
-//! Deviation: times are rounded down to whole ps, so the rate is kept to a ps per packet. A packet larger than the bucket
+//! Deviation: times are rounded down to whole ps, so the rate is exact to a ps per packet. A packet larger than the bucket
 //! conforms when the bucket is full.
 
 use crate::units::{Bytes, Rate, Span, Time};
@@ -29,7 +29,7 @@ impl TokenBucket {
         TokenBucket { rate, depth: rate.time_for(bucket), full: Time::ZERO }
     }
 
-    /// When a packet that is there at `now` finds its tokens: `now` or later.
+    /// When a packet that arrives at `now` finds its tokens: `now` or later.
     pub fn conforms(&self, now: Time, size: Bytes) -> Time {
         let earned_in = self.rate.time_for(size);
         now.max(self.full.saturating_sub(self.depth.saturating_sub(earned_in)))

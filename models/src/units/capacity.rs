@@ -1,7 +1,7 @@
 //! What a link can carry, as a function of time.
 //!
 //! `S(t)` is the amount that a link that is never idle has carried by `t`. It rises by a rate that steps, by bursts at
-//! single instants, or by both, and may begin anew after a period:
+//! single instants, or by both, and may repeat after a period:
 //!
 //! ```text
 //! S(t) = S(t_i-) + burst_i + rate_i (t - t_i)      t_i <= t < t_(i+1)
@@ -10,7 +10,7 @@
 //! A link of constant rate that is idle serves by Lindley's recursion. The same recursion in amounts instead of times
 //! serves any `S`: a packet of `size` that arrives at `a` behind packets that end at the amount `w` takes the amounts
 //! from `max(w, S(a))` to `w' = max(w, S(a)) + size`, and its last bit leaves at the first `t` with `S(t) >= w'`. What `S`
-//! offered before `a` and nobody took is lost: the law of `mm-link`'s delivery opportunities (Netravali and others,
+//! offered before `a` without a packet is lost: the law of `mm-link`'s delivery opportunities (Netravali and others,
 //! "Mahimahi", USENIX ATC 2015, section 4; `link_queue.cc`), where each opportunity is a burst of 1500 B.
 //!
 //! Grants, as in DOCSIS, hand out at the end of each period `P` what could be carried in it: `S(P floor(t / P))` takes the
@@ -41,7 +41,7 @@ pub struct CapacityPoint {
 pub struct Capacity {
     points: Vec<CapacityPoint>,
     period: Option<Span>,
-    /// The period of the grants, where there are any.
+    /// The period of the grants, if any.
     grants: Option<Span>,
 }
 
@@ -50,9 +50,9 @@ impl Capacity {
     /// instant that delays can be added.
     pub const NEVER: Time = Time::from_picos(u64::MAX / 2);
 
-    /// From these points, and again after each `period`; before the first point it carries nothing. `None`, unless there
-    /// are points, in order of time, none after the end of the period, and something is carried: in each period, where
-    /// there is one.
+    /// From these points, and again after each `period`; before the first point it carries nothing. `None` without
+    /// points, or if they are out of order or after the end of the period, or if the link carries nothing in a
+    /// period.
     pub fn new(mut points: Vec<CapacityPoint>, period: Option<Span>) -> Option<Capacity> {
         let ordered = points.windows(2).all(|pair| pair[0].at <= pair[1].at);
         let last = points.last()?.at;
@@ -112,7 +112,7 @@ impl Capacity {
         Rate::of(self.amount(from, to), to.saturating_since(from))
     }
 
-    /// The mean rate of one period of its points; `None` where they do not begin anew.
+    /// The mean rate of one period of its points; `None` where they do not repeat.
     pub fn mean_of_period(&self) -> Option<Rate> {
         self.period.map(|period| self.mean(Time::ZERO, Time::ZERO + period))
     }
@@ -176,13 +176,13 @@ impl Cursor {
         self.before + u128::from(capacity.points[self.point].burst.bits()) * PER_BIT
     }
 
-    /// `S` at `t`, which is not before the point, where no other point lies between.
+    /// `S` at `t`, with no other point between this one and `t`.
     fn amount_at(&self, capacity: &Capacity, t: Time) -> u128 {
         let rate = u128::from(capacity.points[self.point].rate.bps());
         self.amount(capacity) + rate * u128::from(t.saturating_since(self.at).picos())
     }
 
-    /// The next point; `None`: there is none before the end of time.
+    /// The next point; `None` before the end of time.
     fn next(&self, capacity: &Capacity) -> Option<Cursor> {
         let (point, began) = match (capacity.points.get(self.point + 1), capacity.period) {
             (Some(_), _) => (self.point + 1, self.began),
@@ -212,7 +212,7 @@ impl Cursor {
         }
     }
 
-    /// The first whole picosecond by which the link has carried `amount`, which lies between this point and the next.
+    /// The first whole picosecond by which the link has carried `amount`, reached between this point and the next.
     fn instant_of(&self, capacity: &Capacity, amount: u128) -> Time {
         let above = amount.saturating_sub(self.amount(capacity));
         let rate = u128::from(capacity.points[self.point].rate.bps());
@@ -227,11 +227,11 @@ impl Cursor {
     }
 }
 
-/// Times on a wire whose rate changes, packet after packet: [`crate::units::Serialiser`] for a [`Capacity`].
+/// Times on a wire with a varying rate, packet after packet: [`crate::units::Serialiser`] for a [`Capacity`].
 #[derive(Clone, Debug)]
 pub struct VaryingSerialiser {
     capacity: Arc<Capacity>,
-    /// The last point at or before the latest instant that was told.
+    /// The last point at or before the latest instant passed in.
     now: Cursor,
     /// The point at which the next packet begins.
     place: Cursor,

@@ -1,8 +1,8 @@
-//! What a packet says of marks: whether its sender reads them, and the two bits that a queue may set.
+//! ECN of a packet: whether its sender reads marks, and the two bits that a queue may set.
 
 use core::ops::BitOrAssign;
 
-/// What the sender of a packet says in its ECN field. The fourth code point, CE, is [`Marks::congestion`].
+/// The sender's ECN codepoint. The fourth codepoint, CE, is [`Marks::congestion`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Ecn {
     /// Not-ECT: the sender does not read marks. Queues drop the packet where they would mark another.

@@ -9,14 +9,14 @@
 //! * [`Rate`]: bits per second (`u64`: 400 Gbit/s and far beyond).
 //! * [`Ratio`]: a non-negative fraction in 1/2^32.
 //! * [`Serialiser`]: times on the wire with the remainder carried, so that a rate is exact in the long run.
-//! * [`Capacity`], [`VaryingSerialiser`]: the same for a wire whose rate changes, or that carries in bursts.
-//! * [`TokenBucket`]: what a shaper and a policer measure with.
+//! * [`Capacity`], [`VaryingSerialiser`]: the same for a wire with a varying rate, or that carries in bursts.
+//! * [`TokenBucket`]: the meter of shapers and policers.
 //! * [`Marks`]: what a queue writes into a packet and a receiver echoes.
 //! * [`Random`]: random numbers from a seed, for algorithms that have no source of their own.
 //!
 //! Arithmetic that cannot overflow in any meaningful run uses plain operators, which panic on overflow in every
-//! build. Where overflow can happen, there are `saturating_*` and `checked_*` forms. Products use 128 bits and round
-//! down unless the name says otherwise.
+//! build. Where overflow can happen, there are `saturating_*` and `checked_*` forms. Multiplications use 128 bits and round
+//! down unless the name states otherwise.
 //!
 //! With the feature `serde` each quantity is written as the whole number that it is made of: picoseconds, bytes,
 //! packets, bits per second, 1/2^32.

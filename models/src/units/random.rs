@@ -39,7 +39,7 @@ mod tests {
 
     /// The bound is five standard errors; one is 1 / sqrt(12 n) = 0.00091.
     #[test]
-    fn uniform_numbers_have_mean_one_half_and_stay_below_one() {
+    fn uniform_numbers_have_mean_half_and_stay_below_one() {
         let mut random = Random::new(1);
         let draws: alloc::vec::Vec<f64> = (0..100_000).map(|_| random.uniform()).collect();
         assert!(draws.iter().all(|u| (0.0..1.0).contains(u)));

@@ -5,7 +5,7 @@ use core::ops::{Add, Sub};
 
 const PS_PER_S: u64 = 1_000_000_000_000;
 
-/// `a * b / c`, rounded down and saturated. Most products fit into a word, where a division costs a fraction of one of
+/// `a * b / c`, rounded down and saturated. Most multiplications fit into a word, where a division costs a fraction of one of
 /// two words.
 #[inline]
 fn part(a: u64, b: u64, c: u64) -> u64 {

@@ -94,7 +94,7 @@ fn read(text: &str, units: &[Unit], expected: &'static str) -> Result<u64, Parse
     }
     let end = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
     let (number, unit) = (&trimmed[..end], trimmed[end..].trim());
-    // The number goes on: 10,5 or 1e3.
+    // The number continues: 10,5 or 1e3.
     let goes_on = unit.strip_prefix([',', 'e', 'E']).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
     if !number.contains(|c: char| c.is_ascii_digit()) || number.matches('.').count() > 1 || goes_on {
         return Err(fail(Problem::NotANumber));
@@ -108,7 +108,7 @@ fn read(text: &str, units: &[Unit], expected: &'static str) -> Result<u64, Parse
     scaled(number, *scale).ok_or_else(|| fail(Problem::TooLarge))
 }
 
-/// The unit that is written like this but for upper and lower case, or but for the end of `Mbit/s`.
+/// The unit that matches except for case, or except for the end of `Mbit/s`.
 fn meant(unit: &str, units: &[Unit]) -> Option<&'static str> {
     let spellings = || units.iter().flat_map(|(names, _)| names.iter().copied());
     let same = |name: &&str| name.eq_ignore_ascii_case(unit);

@@ -55,7 +55,7 @@ impl Time {
         Span(self.0.checked_sub(earlier.0).expect("time runs forwards"))
     }
 
-    /// The span since `earlier`, or zero if it lies ahead.
+    /// The span since `earlier`, or zero if it is later.
     pub const fn saturating_since(self, earlier: Time) -> Span {
         Span(self.0.saturating_sub(earlier.0))
     }

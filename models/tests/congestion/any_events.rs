@@ -197,7 +197,7 @@ fn hosts(initial_window: u32) -> impl Iterator<Item = (&'static str, Host<impl C
     })
 }
 
-/// A path without end: every round trip a whole window arrives, told in one acknowledgment. 2^31 packets would be 32
+/// An endless path: every round trip a whole window arrives, reported in one acknowledgment. 2^31 packets would be 32
 /// doublings from one.
 #[test]
 fn a_window_that_nothing_stops_stays_within_bounds() {

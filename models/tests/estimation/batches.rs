@@ -25,7 +25,7 @@ fn batches_of_up_to_120_us_are_read() {
 }
 
 #[test]
-fn longer_batches_are_read_better_than_by_a_constant_or_refused() {
+fn longer_batches_are_read_better_than_a_constant() {
     for wait_us in [150.0, 200.0, 250.0, 300.0, 500.0] {
         let score = score(Method::DEFAULT, wait_us, 1500.0);
         assert!(score.errors.is_empty() || score.r2 > 0.0, "{wait_us} us: {score}");
@@ -41,7 +41,7 @@ fn intervals_hold_the_truth_of_three_streams_in_four() {
 }
 
 #[test]
-fn without_a_denoiser_every_stream_says_its_highest_rate() {
+fn without_a_denoiser_every_stream_gives_its_highest_rate() {
     // Section 5.3.3 of the dissertation: with the spike-dips pattern, "every p-stream estimates the highest probing rate".
     let score = score("multi-rate", 120.0, 1500.0);
     let truth_at_the_bottom = 1.5 - 1.0;
@@ -50,7 +50,7 @@ fn without_a_denoiser_every_stream_says_its_highest_rate() {
 }
 
 #[test]
-fn in_bursty_traffic_the_default_is_nearer_than_both_printed_readings_at_any_coalescing() {
+fn in_bursty_traffic_the_default_beats_both_printed_readings() {
     let printed = ["bass", "multi-pass-bass"]
         .map(|denoiser| format!("{denoiser}+multi-rate(reading=below, batched-epsilon=100 ns)"));
     for wait_us in [0.0, 10.0, 30.0, 60.0, 120.0, 200.0] {
@@ -73,7 +73,7 @@ fn single(bps: f64, packets: usize) -> Stream {
 }
 
 #[test]
-fn a_single_rate_in_batches_is_a_bound_where_its_method_can_see_it() {
+fn a_single_rate_in_batches_is_a_bound() {
     for (text, packets, bps, above) in [
         ("bass+receive-rate", 64, &[3e9, 3.5e9][..], Some(false)),
         ("bass+receive-rate", 64, &[4.6e9, 6e9, 9e9], Some(true)),

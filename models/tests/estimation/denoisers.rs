@@ -30,7 +30,7 @@ fn near(found: &[f64], expected: &[f64]) {
 }
 
 #[test]
-fn bass_averages_whole_events_and_drops_short_open_ones_at_both_ends() {
+fn bass_averages_whole_events_and_drops_open_ones() {
     // Dips, two events of four gaps, and a spike that is cut off: 7.2 us sent each.
     let receive = [0.2, 0.2, 28.2, 0.2, 0.2, 0.2, 34.2, 0.2, 0.2, 0.2, 30.0];
     let found = denoiser("bass").denoise(stream(&[7.2; 11], &receive)).expect("a stream");
@@ -39,7 +39,7 @@ fn bass_averages_whole_events_and_drops_short_open_ones_at_both_ends() {
 }
 
 #[test]
-fn bass_leaves_a_stream_without_spikes_as_it_is() {
+fn bass_leaves_a_stream_without_spikes_unchanged() {
     let receive = [7.2, 8.0, 7.0, 9.5, 7.2, 8.1, 7.7, 7.2];
     let found = denoiser("bass").denoise(stream(&[7.2; 8], &receive)).expect("a stream");
     near(&receive_us(&found), &receive);
@@ -47,7 +47,7 @@ fn bass_leaves_a_stream_without_spikes_as_it_is() {
 }
 
 #[test]
-fn a_window_of_a_quarter_of_eight_gaps_is_the_mean_of_each_and_the_one_before() {
+fn a_quarter_window_of_eight_gaps_averages_pairs() {
     let found = denoiser("window").denoise(stream(&[1.0; 8], &[2.0, 4.0, 6.0, 8.0, 0.0, 2.0, 2.0, 4.0]));
     near(&receive_us(&found.expect("a stream")), &[2.0, 3.0, 5.0, 7.0, 4.0, 1.0, 2.0, 3.0]);
 }
@@ -63,7 +63,7 @@ fn acked(gaps: &[(u64, u64, bool)]) -> Stream {
 }
 
 #[test]
-fn every_other_acknowledgment_is_shared_out_over_two_packets() {
+fn a_delayed_acknowledgment_is_spread_over_two_packets() {
     let sent = [(10, 0, false), (11, 50, true), (12, 0, false), (14, 30, true), (16, 0, false), (18, 40, true)];
     let found = denoiser("normalise").denoise(acked(&sent)).expect("a stream");
     // The first acknowledgment closes a gap of the previous stream.
@@ -81,7 +81,7 @@ fn packets_after_the_last_acknowledgment_are_left_out() {
 }
 
 #[test]
-fn a_stream_of_which_every_packet_is_acknowledged_is_not_touched() {
+fn leaves_a_fully_acknowledged_stream_unchanged() {
     let stream = acked(&[(10, 20, true), (11, 12, true), (12, 13, true)]);
     assert_eq!(denoiser("normalise").denoise(stream.clone()), Ok(stream));
 }
@@ -127,7 +127,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, rng_seed: RngSeed::Fixed(4), ..ProptestConfig::default() })]
 
     #[test]
-    fn bass_keeps_the_sums_of_what_it_does_not_drop(gaps in gaps()) {
+    fn bass_preserves_sums_of_what_it_does_not_drop(gaps in gaps()) {
         let before = random(&gaps);
         let found = denoiser("bass").denoise(before.clone()).expect("a stream");
         // What is left is a contiguous part; averages are rounded down to 1/1024 ns.
@@ -143,7 +143,7 @@ proptest! {
     }
 
     #[test]
-    fn normalisation_keeps_the_sums_between_the_first_and_the_last_acknowledgment(gaps in gaps()) {
+    fn normalisation_preserves_sums_between_acknowledgments(gaps in gaps()) {
         let before = acked(&gaps);
         prop_assume!(before.gaps.iter().any(|gap| !gap.acked));
         let found = denoiser("normalise").denoise(before.clone()).expect("a stream");

@@ -15,7 +15,7 @@ fn perfect(score: &Score, what: &str) {
 const SPEEDS: [(f64, u64); 6] = [(1e8, 1500), (1e9, 1500), (1e10, 9000), (1e10, 1500), (1e11, 9000), (4e11, 9000)];
 
 #[test]
-fn in_fluid_traffic_every_stream_is_within_ten_per_cent_and_the_median_within_two_at_any_speed() {
+fn in_fluid_traffic_errors_are_below_10_percent_at_any_speed() {
     for method in ["bass+multi-rate", "multi-pass-bass+multi-rate", Method::DEFAULT] {
         for (capacity, bytes) in SPEEDS {
             let score = Score::of(method, capacity, (16, bytes), Receiver::PerPacket, |bps, _| Cross::Fluid(bps));
@@ -25,7 +25,7 @@ fn in_fluid_traffic_every_stream_is_within_ten_per_cent_and_the_median_within_tw
 }
 
 #[test]
-fn packets_at_constant_gaps_are_read_as_well_as_a_fluid() {
+fn constant_gap_packets_are_read_as_well_as_a_fluid() {
     for (capacity, bytes) in SPEEDS {
         for part in [1.0, 0.5, 1.0 / 6.0, 1.0 / 18.0] {
             let cross = |bps, phase| Cross::Packets { bps, bytes: bytes as f64 * part, phase };
@@ -42,7 +42,7 @@ fn printed(method: &str, each: usize) -> Score {
 }
 
 #[test]
-fn the_printed_reading_of_four_levels_is_up_to_one_level_low_and_no_higher_than_epsilon_is_blind() {
+fn the_printed_reading_is_up_to_one_level_low() {
     let score = printed("multi-rate(reading=below)", 16);
     let step = 1.5f64.powf(1.0 / 3.0);
     // The lowest available bandwidth is 0.49 of the capacity; there, send gaps are up to 1.4 times the mean.
@@ -53,7 +53,7 @@ fn the_printed_reading_of_four_levels_is_up_to_one_level_low_and_no_higher_than_
 }
 
 #[test]
-fn a_chirp_that_rises_with_every_packet_needs_no_reading_between_levels() {
+fn a_chirp_needs_no_reading_between_levels() {
     let chirp = path::rising(6e9, 0.5, 64, 1, 9000);
     let method: Method = "multi-rate(reading=below, epsilon=10 ns)".parse().expect("a method");
     for available in [5.0e9, 5.5e9, 6e9, 6.5e9, 7e9] {
@@ -62,7 +62,7 @@ fn a_chirp_that_rises_with_every_packet_needs_no_reading_between_levels() {
     }
 }
 
-/// Carries a stream over 10 Gbit/s beside a fluid that leaves this.
+/// Carries a stream over 10 Gbit/s with a fluid that leaves this bandwidth.
 fn carried(available: f64, gaps_s: &[f64]) -> Stream {
     let cross = Cross::Fluid(1e10 - available);
     Path { capacity_bps: 1e10, cross, receiver: Receiver::PerPacket }.carry(gaps_s, 9000)
@@ -76,7 +76,7 @@ fn single(text: &str, bps: f64) -> Estimate {
 }
 
 #[test]
-fn every_single_rate_method_knows_which_side_a_rate_is_on() {
+fn single_rate_methods_know_which_side_a_rate_is_on() {
     let methods =
         ["receive-rate", "bass+receive-rate", "pathload", "imr-average", "imr-wavelet", "prc-mt", "window+pathload"];
     for text in methods {
@@ -94,7 +94,7 @@ fn every_single_rate_method_knows_which_side_a_rate_is_on() {
 }
 
 #[test]
-fn the_receive_rate_of_a_stream_that_was_too_fast_is_its_share_of_a_fifo_queue() {
+fn a_too_fast_streams_receive_rate_is_its_fifo_share() {
     // r_out = C r_in / (r_in + cross): 10 x 8 / (8 + 6) Gbit/s.
     let found = single("receive-rate", 8e9).value.bps() as f64;
     // The first packets find an empty queue, and the packet itself: 1 of 100.

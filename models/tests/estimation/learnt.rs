@@ -55,7 +55,7 @@ fn the_law_sees_what_python_was_given() {
 }
 
 #[test]
-fn the_trees_say_what_python_says_within_one_part_of_4096() {
+fn trees_match_python_within_one_part_in_4096() {
     for vector in vectors() {
         let mut gaps = Gaps::new(&spans(&vector.send_ps), &spans(&vector.receive_ps));
         gaps.features().expect("features");
@@ -68,7 +68,7 @@ fn the_trees_say_what_python_says_within_one_part_of_4096() {
 }
 
 #[test]
-fn an_estimate_is_the_value_in_mean_rates_of_the_stream() {
+fn an_estimate_is_relative_to_the_streams_mean_rate() {
     let method: Method = "learnt".parse().expect("a method");
     let mut read = 0;
     for vector in vectors() {
@@ -98,7 +98,7 @@ fn assert_same(trees: &Trees, send_ps: &[u64], receive_ps: &[u64]) -> Result<(),
 
 proptest! {
     #[test]
-    fn a_second_reading_of_the_description_gives_the_same_bits(
+    fn an_independent_implementation_gives_the_same_bits(
         gaps in prop::collection::vec((1u64..20_000_000, prop_oneof![3 => 0u64..300_000, 2 => 0u64..20_000_000, 1 => 50_000_000u64..200_000_000]), 8..200),
         scale in prop_oneof![Just(1u64), Just(17), Just(4000)],
     ) {
@@ -108,7 +108,7 @@ proptest! {
 }
 
 #[test]
-fn and_so_it_does_for_the_streams_of_python() {
+fn an_independent_implementation_matches_pythons_streams() {
     let trees = Trees::read();
     vectors().iter().for_each(|v| assert_same(&trees, &v.send_ps, &v.receive_ps).expect("the same"));
 }
@@ -134,7 +134,7 @@ fn in_trains(method: &str, packets: usize, wait_us: f64) -> Score {
 }
 
 #[test]
-fn on_another_path_in_bursty_traffic_it_explains_more_than_bass() {
+fn explains_more_than_bass_on_a_new_path() {
     for (packets, wait_us) in [(64, 0.0), (64, 30.0), (64, 120.0), (64, 200.0), (32, 0.0), (32, 60.0), (16, 0.0)] {
         let (learnt, bass) = (in_trains("learnt", packets, wait_us), in_trains(Method::DEFAULT, packets, wait_us));
         println!("{packets} packets, {wait_us} us\n  learnt {learnt}\n  bass   {bass}");
@@ -159,13 +159,13 @@ fn even_traffic_is_read_at_any_coalescing() {
 }
 
 #[test]
-fn streams_of_which_it_is_sure_are_nearer_the_truth() {
+fn confident_readings_are_nearer_the_truth() {
     let (all, sure) = (in_trains("learnt", 64, 60.0), in_trains("learnt(sure=0.05)", 64, 60.0));
     assert!(sure.refused > 0 && sure.within(0.1) > all.within(0.1), "{all}\n{sure}");
 }
 
 #[test]
-fn what_says_nothing_is_refused() {
+fn refuses_streams_without_information() {
     let method: Method = "learnt".parse().expect("a method");
     let send = [Span::from_micros(8); 63];
     let rising: Vec<Span> = (0..63).map(|i| Span::from_nanos(9000 - 600 * (i / 16))).collect();
@@ -182,7 +182,7 @@ fn what_says_nothing_is_refused() {
 }
 
 #[test]
-fn a_rate_far_above_or_below_what_is_left_is_told() {
+fn detects_rates_far_above_and_below_the_truth() {
     let method: Method = "learnt-verdict".parse().expect("a method");
     for (bps, above) in [(4e9, false), (9.5e9, true)] {
         let cross = Cross::Trains { bps: 3e9, seed: 3 };

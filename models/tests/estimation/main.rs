@@ -1,4 +1,4 @@
-//! Estimators on streams whose answer is known.
+//! Estimators on streams with known answers.
 
 mod batches;
 mod denoisers;

@@ -20,7 +20,7 @@ fn plain() -> Stream {
 }
 
 #[test]
-fn every_entry_can_be_written_with_its_printed_defaults() {
+fn every_entry_accepts_its_printed_defaults() {
     let written = |name: &str, parameters: packetscale_models::settings::Parameters| {
         let settings: Vec<String> = parameters.iter().map(|p| format!("{}={}", p.name(), p.default())).collect();
         format!("{name}({})", settings.join(", "))
@@ -55,7 +55,7 @@ fn mistakes_are_named_with_what_is_right() {
 }
 
 #[test]
-fn a_stream_that_congests_nowhere_is_open_above_and_one_that_congests_everywhere_reaches_down_to_zero() {
+fn uncongested_streams_are_open_above_and_fully_congested_below() {
     let found = method("multi-rate").estimate(plain()).expect("an estimate");
     assert_eq!((found.high, found.value.bps() / 1_000_000), (None, 72_000 / 7));
     let mut slow = plain();
@@ -65,7 +65,7 @@ fn a_stream_that_congests_nowhere_is_open_above_and_one_that_congests_everywhere
 }
 
 #[test]
-fn between_two_levels_is_their_geometric_mean_and_below_is_the_print() {
+fn reads_the_geometric_mean_between_two_levels() {
     let mut congested = plain();
     congested.gaps[32..].iter_mut().for_each(|gap| gap.receive = Span::from_nanos(9500));
     let found = |text| method(text).estimate(congested.clone()).expect("an estimate");
@@ -78,7 +78,7 @@ fn between_two_levels_is_their_geometric_mean_and_below_is_the_print() {
 }
 
 #[test]
-fn a_run_is_as_long_as_is_asked() {
+fn a_run_has_the_configured_length() {
     // The first three gaps of the last level are congested: with L = 3 the gaps up to there vote for the level below.
     let mut three = plain();
     three.gaps[48..51].iter_mut().for_each(|gap| gap.receive = Span::from_nanos(9500));
@@ -90,7 +90,7 @@ fn a_run_is_as_long_as_is_asked() {
 }
 
 #[test]
-fn what_cannot_be_read_is_refused_with_its_reason() {
+fn refuses_unreadable_streams_with_the_reason() {
     let refused = |text: &str, change: fn(&mut Stream)| {
         let mut stream = plain();
         change(&mut stream);
@@ -181,7 +181,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, rng_seed: RngSeed::Fixed(5), ..ProptestConfig::default() })]
 
     #[test]
-    fn an_estimate_of_rising_rates_is_one_of_the_rates_and_inside_its_interval(stream in any_stream(true)) {
+    fn a_rising_rate_estimate_is_a_rate_inside_its_interval(stream in any_stream(true)) {
         let rates = || stream.gaps.iter().map(Gap::rate);
         let (lowest, highest) = (rates().min().expect("gaps"), rates().max().expect("gaps"));
         for text in METHODS.iter().filter(|text| text.ends_with("multi-rate") || text.contains("reading")) {
@@ -195,7 +195,7 @@ proptest! {
     }
 
     #[test]
-    fn a_reading_of_one_rate_is_a_bound_at_that_rate(stream in any_stream(false)) {
+    fn a_single_rate_reading_is_a_bound_at_that_rate(stream in any_stream(false)) {
         for text in ["receive-rate", "pathload", "imr-average", "imr-wavelet", "prc-mt"] {
             if let Ok(found) = method(text).estimate(stream.clone()) {
                 let bound = found.high.unwrap_or(found.low);
@@ -206,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn gaps_k_times_as_long_are_a_rate_k_times_as_low(rising in any_stream(true), single in any_stream(false), k in 2u64..500) {
+    fn scaling_gaps_scales_the_rate(rising in any_stream(true), single in any_stream(false), k in 2u64..500) {
         for text in METHODS {
             let stream = if text.contains("multi-rate") { &rising } else { &single };
             let (plain, slow) = (method(text).estimate(stream.clone()), method(text).estimate(scaled(stream, k)));

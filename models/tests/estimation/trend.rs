@@ -68,7 +68,7 @@ fn search(available: Rate, grey: (Rate, Rate)) -> (Search, u32) {
 }
 
 #[test]
-fn the_search_halves_its_way_to_the_available_bandwidth() {
+fn the_search_bisects_to_the_available_bandwidth() {
     for available in [1, 50, 99, 2500, 4321, 5000, 7777, 9999, 10_000] {
         let (search, fleets) = search(mbps(available), (Rate::ZERO, Rate::ZERO));
         let found = search.estimate();
@@ -86,14 +86,14 @@ fn the_search_encloses_a_grey_region_from_both_sides() {
         let (search, _) = search(mbps((grey.0 + grey.1) / 2), (mbps(grey.0), mbps(grey.1)));
         let found = search.estimate();
         let high = found.high.expect("a bound");
-        // Each side is within the resolution of the last fleet that was grey, which lies inside.
+        // Each side is within the resolution of the last grey fleet, which is inside.
         assert!(found.low <= mbps(grey.0) && found.low >= mbps(grey.0.saturating_sub(100)), "{grey:?}: {found:?}");
         assert!(high >= mbps(grey.1) && high <= mbps(grey.1 + 100), "{grey:?}: {found:?}");
     }
 }
 
 #[test]
-fn a_fleet_needs_seven_of_ten_that_can_be_read() {
+fn a_fleet_needs_seven_of_ten_readable_streams() {
     let fleet = |above: usize, not_above: usize, ambiguous: usize, refused: usize| {
         let verdicts = [
             vec![Ok(Verdict::Above); above],
@@ -109,7 +109,7 @@ fn a_fleet_needs_seven_of_ten_that_can_be_read() {
     assert_eq!(fleet(0, 0, 0, 4), Err(Abstain::OneBatch));
 }
 
-/// A path whose receive rate differs between two streams by `noise` / N of the rate.
+/// A path with receive rates that differ between two streams by `noise` / N of the rate.
 fn tuned(noise: f64) -> Result<u32, LengthError> {
     let mut sign = 1.0;
     tune_length(mbps(8000), &Tuning::default(), |packets, rate| {
@@ -119,7 +119,7 @@ fn tuned(noise: f64) -> Result<u32, LengthError> {
 }
 
 #[test]
-fn the_length_is_where_two_receive_rates_agree_within_sigma() {
+fn finds_the_length_where_receive_rates_agree() {
     // They differ by noise / N, below 2 % from N = 50 noise on.
     for noise in [2.0, 6.4, 20.0, 50.0] {
         let found = f64::from(tuned(noise).expect("a length"));
@@ -129,14 +129,14 @@ fn the_length_is_where_two_receive_rates_agree_within_sigma() {
 }
 
 #[test]
-fn a_quiet_path_takes_the_shortest_streams_and_a_loud_one_none() {
+fn a_quiet_path_takes_the_shortest_streams() {
     assert!(tuned(0.0).is_ok_and(|packets| packets <= 68));
     assert_eq!(tuned(100.0), Err(LengthError::TooNoisy));
     assert_eq!(tune_length(Rate::ZERO, &Tuning::default(), |_, rate| rate), Err(LengthError::Invalid));
 }
 
 #[test]
-fn what_a_clock_of_1_ns_does_to_equal_delays_is_no_trend() {
+fn clock_rounding_of_1_ns_is_no_trend() {
     // Gaps of 100.7 ns, arrivals recorded in whole nanoseconds: seven of ten steps go up by 0.3 ns.
     let delays: Vec<i64> = (0..100).map(|k| 100_700 * k / 1000 * 1000 - 100_700 * k).collect();
     assert!(trend(&delays, CLOCK).pct > Ratio::of(66, 100));

@@ -6,7 +6,7 @@ use packetscale_models::units::{Bytes, Rate, Ratio, Span};
 const CAPACITY: f64 = 10e9;
 const SIZE: Bytes = Bytes::new(9000);
 
-/// A link of 10 Gbit/s whose queue is shared with even traffic. A stream of a rate r above the available bandwidth A
+/// A link of 10 Gbit/s with a queue shared with even traffic. A stream of a rate r above the available bandwidth A
 /// arrives at r C / (r + C - A).
 struct Fluid {
     available: f64,
@@ -14,7 +14,7 @@ struct Fluid {
     left: usize,
     /// Packets lost from each stream.
     lost: u64,
-    /// The packets and rates that it was asked for.
+    /// Packets and rate of each stream sent.
     asked: Vec<(u32, Rate)>,
 }
 
@@ -59,10 +59,10 @@ fn pathload_encloses_what_is_available() {
 }
 
 #[test]
-fn prc_mt_measures_the_dispersion_rate_first_and_searches_below_it() {
+fn prc_mt_measures_dispersion_first_and_searches_below() {
     let mut path = Fluid::new(6.0);
     let found = search(Tool::PrcMt(Tuning::default()), "prc-mt", &mut path);
-    // 10 Gbit/s beside 4 Gbit/s arrive at 10 * 10 / 14.
+    // 10 Gbit/s against 4 Gbit/s arrive at 10 * 10 / 14.
     let adr = found.adr.expect("it was measured").bps() as f64;
     assert!((adr / (1e11 / 14.0) - 1.0).abs() < 1e-4, "{adr}");
     assert_eq!(path.asked[0], (3000, Rate::from_gbps(10)));
@@ -84,7 +84,7 @@ fn a_sender_that_stops_leaves_what_is_open() {
 }
 
 #[test]
-fn streams_that_lose_a_tenth_were_too_fast_and_those_that_lose_less_are_refused() {
+fn streams_that_lose_a_tenth_were_too_fast() {
     let found = search(PATHLOAD, "pathload", &mut Fluid { lost: 11, ..Fluid::new(9.0) });
     assert!(found.ended == Ended::Found && found.high <= Rate::from_mbps(1100), "{found:?}");
     let found = search(PATHLOAD, "pathload", &mut Fluid { lost: 10, ..Fluid::new(9.0) });

@@ -1,6 +1,6 @@
 //! What holds for every discipline of the registry, whatever arrives.
 //!
-//! A link plays the host: it keeps its own books of what it handed over, what came back, and what it was told of drops.
+//! A link plays the host: it counts independently what it handed over, what came back, and which drops were reported.
 
 use packetscale_models::queueing::{AnyQueue, Limit, Packet, Queue, Setup, Verdict, registry};
 use packetscale_models::settings::Settings;
@@ -33,7 +33,7 @@ struct Link {
     limit: Limit,
     /// On the wire, until then.
     in_service: Option<(Time, Packet<u64>)>,
-    /// Handed over and not come back: number and size.
+    /// Packets that the discipline holds: number and size.
     held: BTreeMap<u64, Bytes>,
     next: u64,
 }
@@ -72,7 +72,7 @@ impl Link {
         self.check();
     }
 
-    /// When something happens next by itself.
+    /// The next time at which something happens without an arrival.
     fn due(&self) -> Time {
         self.in_service.as_ref().map_or_else(|| self.queue.next_wakeup().max(self.now), |(departs, _)| *departs)
     }
@@ -98,7 +98,7 @@ impl Link {
         assert_eq!(self.held.remove(&packet.note), Some(packet.size), "packet {} was not there", packet.note);
     }
 
-    /// What the discipline says that it holds is what the link knows, and within the limit.
+    /// The discipline's length agrees with the link's count, and is within the limit.
     fn check(&self) {
         let bytes: u64 = self.held.values().map(|size| size.get()).sum();
         let packets = self.held.len() as u64;
@@ -120,7 +120,7 @@ proptest! {
     })]
 
     #[test]
-    fn every_packet_leaves_or_is_told_as_dropped(
+    fn every_packet_leaves_or_is_reported_as_dropped(
         arrivals in prop::collection::vec(arrival(), 1..300),
         limit in prop_oneof![
             (1u64..40).prop_map(|n| Limit::Packets(Packets::new(n))),

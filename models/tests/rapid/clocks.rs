@@ -1,4 +1,4 @@
-//! Receivers whose clock runs at another pace than the sender's, and acknowledgments that cover many packets.
+//! Receivers with a clock of another rate than the sender's, and acknowledgments that cover many packets.
 
 use super::*;
 
@@ -20,7 +20,7 @@ fn used(path: &Path) -> (f64, u64, Span) {
     (net.utilisation(LONG), drops + net.drops, net.wait(0.99))
 }
 
-/// Asserts that a flow alone uses what is right but for five points. Returns its drops, and the wait of 99 % of its packets.
+/// Asserts that a flow alone loses at most five points of utilisation. Returns its drops, and the wait of 99 % of its packets.
 fn loses_little(what: &str, path: &Path, right: f64) -> (u64, Span) {
     let (part, drops, wait) = used(path);
     eprintln!("{what}: {part:.3} of {right:.3}, drops {drops}, wait {wait}");
@@ -29,7 +29,7 @@ fn loses_little(what: &str, path: &Path, right: f64) -> (u64, Span) {
 }
 
 #[test]
-fn a_clock_of_another_pace_costs_less_than_five_points() {
+fn a_skewed_clock_costs_less_than_5_points() {
     for mbps in [10, 100, 1000] {
         let path = Path::new(Rate::from_mbps(mbps), RTT);
         let (right, _, usual) = used(&path);
@@ -45,7 +45,7 @@ fn a_clock_of_another_pace_costs_less_than_five_points() {
 /// A fast clock makes the first chirp end start-up at ten packets per round trip, of 417. The pace is known after some ten round trips,
 /// and five lead from there to the end of the path with a clock that is right.
 #[test]
-fn a_start_that_a_fast_clock_ended_is_made_again() {
+fn repeats_a_start_that_a_fast_clock_ended() {
     let rtt = Span::from_millis(100);
     for skew_ppm in [30_000, 40_000, 80_000] {
         let path = Path { skew_ppm, ..Path::new(Rate::from_mbps(50), rtt) };
@@ -56,7 +56,7 @@ fn a_start_that_a_fast_clock_ended_is_made_again() {
 }
 
 #[test]
-fn a_clock_that_is_slewed_for_a_second_costs_less_than_five_points_of_four() {
+fn a_clock_slewed_for_1s_costs_less_than_5_points() {
     for skew_ppm in [-80_000, -40_000, 40_000, 80_000] {
         let path = Path::new(Rate::from_mbps(100), RTT);
         let (right, ..) = used(&path);
@@ -67,8 +67,8 @@ fn a_clock_that_is_slewed_for_a_second_costs_less_than_five_points_of_four() {
 }
 
 #[test]
-fn flows_to_clocks_of_one_pace_share_with_those_to_others() {
-    // Both of a pair hear from the same receiver here; what they share is the queue that one pace or the other invents.
+fn flows_share_across_receiver_clocks() {
+    // Both of a pair use the same receiver here; what they share is the queue that one clock rate or the other invents.
     for skew_ppm in [0, 40_000, -40_000] {
         let path = Path { skew_ppm, ..Path::new(Rate::from_mbps(200), RTT) };
         let params = Params::new(Bytes::new(1500));
@@ -81,27 +81,27 @@ fn flows_to_clocks_of_one_pace_share_with_those_to_others() {
 }
 
 #[test]
-fn acknowledgments_of_44_and_88_packets_cost_less_than_five_points() {
-    let path = Path { delayed_ack: 2, told: 2, ..Path::new(Rate::from_gbps(1), RTT) };
+fn acknowledgments_of_44_and_88_packets_cost_less_than_5_points() {
+    let path = Path { delayed_ack: 2, stamps: 2, ..Path::new(Rate::from_gbps(1), RTT) };
     let (usual, ..) = used(&path);
-    // As many stamps as the simulator's acknowledgments carry, and the kernel's.
-    for told in [8, 11] {
+    // The number of stamps in the simulator's acknowledgments, and in the kernel's.
+    for stamps in [8, 11] {
         for delayed_ack in [16, 44, 88] {
-            let what = format!("the newest {told} of {delayed_ack}");
-            let (drops, _) = loses_little(&what, &Path { delayed_ack, told, ..path.clone() }, usual);
+            let what = format!("the newest {stamps} of {delayed_ack}");
+            let (drops, _) = loses_little(&what, &Path { delayed_ack, stamps, ..path.clone() }, usual);
             assert_eq!(drops, 0, "{what}");
         }
     }
 }
 
 #[test]
-fn segments_merged_by_44_and_88_cost_less_than_five_points() {
+fn segments_merged_by_44_and_88_cost_less_than_5_points() {
     let path = Path::new(Rate::from_gbps(1), RTT);
     let (usual, ..) = used(&path);
     for packets in [44, 88] {
-        // The card waits for as long as so many packets take; all have its time, and the newest eleven are told.
+        // The card waits for the time of this many packets; all get its time, and the newest eleven are reported.
         let coalescing = path.rate.time_for(Bytes::new(1500)) * (packets - 1);
-        let merged = Path { coalescing, delayed_ack: packets, told: 11, ..path.clone() };
+        let merged = Path { coalescing, delayed_ack: packets, stamps: 11, ..path.clone() };
         let (drops, _) = loses_little(&format!("{packets} merged"), &merged, usual);
         // Start-up may lose what slow start may: a window.
         assert!(drops < WINDOW, "{packets} merged: {drops} drops");
@@ -109,7 +109,7 @@ fn segments_merged_by_44_and_88_cost_less_than_five_points() {
 }
 
 #[test]
-fn a_clock_of_coarse_ticks_costs_less_than_five_points() {
+fn a_clock_of_coarse_ticks_costs_less_than_5_points() {
     for mbps in [10, 100, 1000] {
         let path = Path::new(Rate::from_mbps(mbps), RTT);
         let (fine, ..) = used(&path);

@@ -1,4 +1,4 @@
-//! Competitive mode (`contest.h`), on a path whose queue the test says.
+//! Competitive mode (`contest.h`), on a path with a scripted queue.
 
 use super::*;
 
@@ -16,7 +16,7 @@ fn on_an_empty_path(competitive: bool) -> Told {
     flow
 }
 
-/// Some time on the empty path, then beside a queue for `span`.
+/// Some time on the empty path, then with a queue of others for `span`.
 fn beside_a_queue(competitive: bool, span: Span) -> Told {
     let mut flow = on_an_empty_path(competitive);
     meet_a_queue(&mut flow, span);
@@ -47,7 +47,7 @@ fn a_loss_is_no_reason(flow: &mut Told) {
 
 /// RFC 9438, equation 4: 3 (1 - 0.7) / (1 + 0.7) of a packet per round trip. The cubic is slower for the first five seconds.
 #[test]
-fn a_queue_that_giving_way_does_not_drain_makes_it_grow_as_reno_does() {
+fn a_persistent_queue_makes_it_grow_as_reno() {
     let mut flow = beside_a_queue(true, Span::from_secs(2));
     let before = window_packets(&flow);
     meet_a_queue(&mut flow, Span::from_secs(2));
@@ -74,7 +74,7 @@ fn after_a_loss_it_follows_the_cubic() {
 }
 
 #[test]
-fn a_loss_leaves_three_quarters_once_in_a_round_trip() {
+fn a_loss_leaves_three_quarters_once_per_rtt() {
     let mut flow = beside_a_queue(true, Span::from_secs(2));
     let before = mbps(&flow);
     flow.law.on_recovery();
@@ -82,9 +82,9 @@ fn a_loss_leaves_three_quarters_once_in_a_round_trip() {
     assert!((mbps(&flow) / before - 0.75).abs() < 1e-3, "{before} to {}", mbps(&flow));
 }
 
-/// A flow that is alone on a longer path finds the same delay in each look, however little it has in flight.
+/// A flow that is alone on a longer path finds the same delay in each probe, however little it has in flight.
 #[test]
-fn what_three_looks_find_alike_is_a_longer_path() {
+fn equal_delays_in_three_probes_mean_a_longer_path() {
     let mut flow = beside_a_queue(true, Span::from_secs(2));
     flow.queue = Span::from_millis(30);
     flow.run(Span::from_millis(60) * 24);
@@ -94,9 +94,9 @@ fn what_three_looks_find_alike_is_a_longer_path() {
     assert!(mbps(&flow) > 1.5 * before, "there is no queue to give way to: {before} to {} Mbit/s", mbps(&flow));
 }
 
-/// A queue of 6 ms is more than an eighth of the round trip. After one round trip the flow looks, for five.
+/// A queue of 6 ms is more than an eighth of the round trip. After one round trip the flow probes, for five.
 #[test]
-fn it_ends_where_a_look_finds_no_queue() {
+fn ends_where_a_probe_finds_no_queue() {
     let mut flow = beside_a_queue(true, Span::from_secs(2));
     flow.queue = Span::from_millis(6);
     flow.run(Span::from_millis(36) * 3);
@@ -107,7 +107,7 @@ fn it_ends_where_a_look_finds_no_queue() {
 
 /// A loss that all answer empties a shallow buffer, and proves nothing. An empty queue is looked at after ten seconds.
 #[test]
-fn where_the_queue_is_empty_it_looks_ten_seconds_later() {
+fn probes_ten_seconds_later_with_an_empty_queue() {
     let mut flow = beside_a_queue(true, Span::from_secs(2));
     flow.queue = Span::ZERO;
     flow.run(Span::from_secs(9));
@@ -118,10 +118,10 @@ fn where_the_queue_is_empty_it_looks_ten_seconds_later() {
     a_loss_is_no_reason(&mut flow);
 }
 
-/// What is left in flight while it looks is its part of the path without a queue: the rate falls to T / T' of it. The first look comes
-/// with the contest, the next when the queue falls by an eighth.
+/// While it probes, it leaves its part of the path without a queue in flight: the rate falls to T / T' of it. The first probe comes
+/// with competitive mode, the next when the queue falls by an eighth.
 #[test]
-fn while_it_looks_it_takes_its_own_packets_out_of_the_queue() {
+fn a_probe_removes_the_flows_own_packets_from_the_queue() {
     let mut flow = beside_a_queue(true, Span::from_secs(2));
     let window = window_packets(&flow);
     flow.queue = Span::from_millis(38);
@@ -138,13 +138,13 @@ fn an_expired_timer_ends_it() {
 }
 
 #[test]
-fn without_the_setting_a_loss_beside_a_queue_is_no_reason() {
+fn without_the_setting_a_loss_does_not_start_it() {
     let mut flow = beside_a_queue(false, Span::from_secs(2));
     a_loss_is_no_reason(&mut flow);
 }
 
 #[test]
-fn a_queue_of_less_than_twenty_round_trips_does_not_begin_it() {
+fn a_queue_of_under_20_rtts_does_not_start_it() {
     let mut flow = beside_a_queue(true, Span::from_millis(550));
     a_loss_is_no_reason(&mut flow);
 }

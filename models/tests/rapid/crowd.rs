@@ -4,7 +4,7 @@ use super::*;
 
 const RTT: Span = Span::from_millis(40);
 
-/// One packet of so many is lost, as good as at random.
+/// One packet in this many is lost, apparently at random.
 fn one_of(packets: u64, number: u64) -> bool {
     (number.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 32).is_multiple_of(packets)
 }
@@ -13,7 +13,7 @@ fn a_quarter(number: u64) -> bool {
     one_of(4, number)
 }
 
-/// A flow in a crowd: it has lost packets of every stream for long.
+/// One of many flows: it has lost packets of every stream for long.
 fn crowded(loses: fn(u64) -> bool) -> Told {
     let mut flow = Told::new(&Params::new(PACKET), RTT);
     flow.loses = loses;
@@ -22,7 +22,7 @@ fn crowded(loses: fn(u64) -> bool) -> Told {
 }
 
 #[test]
-fn a_crowd_that_loses_a_quarter_takes_the_floor_to_one_packet() {
+fn a_quarter_lost_lowers_the_floor_to_one_packet() {
     // 2 x 12 % / 25 % is 0.96 packets per round trip: less than the least.
     let mut flow = crowded(a_quarter);
     let sent = flow.sent;
@@ -43,7 +43,7 @@ fn a_stream_that_loses_nothing_gives_the_floor_back() {
 }
 
 #[test]
-fn a_stream_that_loses_everything_tells_of_an_outage_not_of_a_crowd() {
+fn losing_everything_is_an_outage_and_keeps_the_floor() {
     let mut flow = Told::new(&Params::new(PACKET), RTT);
     flow.run(RTT * 10);
     flow.loses = |_| true;
@@ -69,7 +69,7 @@ fn streams_of_a_flow_that_loses_packets_are_half_as_long() {
     assert!((7.5..=8.5).contains(&lossy), "{lossy} packets");
 }
 
-/// A newcomer, when it has raised its rate for the first time. Others add so much delay once it has sent for 5 ms, some four packets of
+/// A late flow, when it has raised its rate for the first time. Others add this delay once it has sent for 5 ms, some four packets of
 /// the nineteen of its first chirp.
 fn newcomer_where_others_add(queue: Span) -> Told {
     let mut flow = Told::new(&Params::new(PACKET), RTT);
@@ -83,7 +83,7 @@ fn newcomer_where_others_add(queue: Span) -> Told {
 }
 
 #[test]
-fn a_newcomer_alone_raises_its_rate_eightfold() {
+fn a_late_flow_alone_raises_its_rate_eightfold() {
     // 0.1 ms of 40 is less than 1/256: others that send little.
     for micros in [0, 100] {
         let packets = newcomer_where_others_add(Span::from_micros(micros)).packets_per_round();
@@ -92,7 +92,7 @@ fn a_newcomer_alone_raises_its_rate_eightfold() {
 }
 
 #[test]
-fn a_newcomer_among_others_doubles_as_slow_start_does() {
+fn a_late_flow_among_others_doubles_as_slow_start() {
     // RFC 5681, 3.1: at most a packet more for each that is acknowledged, so ten become twenty.
     for micros in [300, 1000, 10_000] {
         let packets = newcomer_where_others_add(Span::from_micros(micros)).packets_per_round();

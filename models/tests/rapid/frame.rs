@@ -13,7 +13,7 @@ fn law(rtt: Span) -> Law {
 }
 
 #[test]
-fn a_flow_begins_with_ten_packets_per_handshake_round_trip() {
+fn a_flow_begins_with_ten_packets_per_handshake_rtt() {
     let law = law(Span::from_millis(30));
     // 10 x 1500 B in 30 ms is 4 Mbit/s.
     assert_eq!(law.rate().bps(), 4_000_000);
@@ -21,7 +21,7 @@ fn a_flow_begins_with_ten_packets_per_handshake_round_trip() {
 }
 
 #[test]
-fn a_flow_whose_handshake_measured_nothing_begins_with_the_first_round_trip_measured() {
+fn without_a_handshake_rtt_a_flow_begins_with_the_first() {
     let mut law = law(Span::ZERO);
     // 10 x 1500 B in 100 ms, and then in 30.
     assert_eq!(law.rate().bps(), 1_200_000);
@@ -58,11 +58,11 @@ fn packets_of_another_size_have_their_own_gap() {
     assert_eq!(law.departure(), at(1_200_000));
 }
 
-/// The window is kept until it may have changed: it is that of a law which never told it.
+/// The window is cached until it may have changed: it equals that of a law which never computed it.
 #[test]
 fn the_window_is_up_to_date_after_every_event() {
-    let (mut told, mut untold) = (law(Span::from_millis(30)), law(Span::from_millis(30)));
-    let rate = told.rate();
+    let (mut cached, mut fresh) = (law(Span::from_millis(30)), law(Span::from_millis(30)));
+    let rate = cached.rate();
     let events: [&dyn Fn(&mut Law); 6] = [
         &|law| law.on_rtt(Span::from_millis(60)),
         &|law| law.set_packet(Bytes::new(600)),
@@ -71,18 +71,18 @@ fn the_window_is_up_to_date_after_every_event() {
         &|law| law.on_spurious_timeout(rate, true),
         &|law| law.on_recovery(),
     ];
-    let mut windows = vec![told.window()];
+    let mut windows = vec![cached.window()];
     for event in events {
-        event(&mut told);
-        event(&mut untold);
-        assert_eq!(told.window(), untold.clone().window());
-        windows.push(told.window());
+        event(&mut cached);
+        event(&mut fresh);
+        assert_eq!(cached.window(), fresh.clone().window());
+        windows.push(cached.window());
     }
     assert!(windows.windows(2).filter(|pair| pair[0] != pair[1]).count() >= 4, "{windows:?}");
 }
 
 #[test]
-fn the_first_gap_is_a_packet_at_the_lowest_rate_of_the_first_chirp() {
+fn the_first_gap_is_a_packet_at_the_chirps_lowest_rate() {
     let mut law = law(Span::from_millis(30));
     law.on_sent(Time::ZERO, 0, PACKET, false);
     // 12 000 bit at 4 Mbit/s.
@@ -90,7 +90,7 @@ fn the_first_gap_is_a_packet_at_the_lowest_rate_of_the_first_chirp() {
 }
 
 #[test]
-fn a_chirp_rises_by_half_octaves_to_sixteen_times_the_rate() {
+fn a_chirp_rises_by_half_octaves_to_16_times_the_rate() {
     let mut law = law(Span::from_millis(30));
     let mut gaps = Vec::new();
     for number in 0..19 {
@@ -115,7 +115,7 @@ fn a_chirp_rises_by_half_octaves_to_sixteen_times_the_rate() {
 fn parts_of_a_nanosecond_are_carried() {
     // 10 x 1500 B in 7 us: a gap of 700 ns, and in 1/1024 ns no packet is lost to rounding.
     let mut law = Law::new(&Params::new(Bytes::new(1499)), Time::ZERO, Span::from_nanos(7001), 1);
-    law.on_timeout(); // leaves start-up: probe streams, whose mean rate is exact
+    law.on_timeout(); // leaves start-up: probe streams, with an exact mean rate
     let rate = law.rate().bps() as f64;
     let packets = 40_000u64;
     for number in 0..packets {
@@ -127,14 +127,14 @@ fn parts_of_a_nanosecond_are_carried() {
 }
 
 #[test]
-fn lateness_up_to_half_a_gap_is_made_up() {
+fn makes_up_for_lateness_up_to_half_a_gap() {
     let mut law = law(Span::from_millis(30));
     law.on_sent(at(1_400_000), 0, PACKET, false);
     assert_eq!(law.departure(), at(3_000_000));
 }
 
 #[test]
-fn more_lateness_is_forgiven_and_never_becomes_a_burst() {
+fn forgives_more_lateness_without_a_burst() {
     let mut law = law(Span::from_millis(30));
     let mut now = 50_000_000;
     for number in 0..10 {
@@ -146,7 +146,7 @@ fn more_lateness_is_forgiven_and_never_becomes_a_burst() {
 }
 
 #[test]
-fn an_early_packet_is_paid_for_by_the_next_gap() {
+fn the_next_gap_pays_for_an_early_packet() {
     let mut law = law(Span::from_millis(30));
     law.on_sent(Time::ZERO, 0, PACKET, false);
     law.on_sent(Time::ZERO, 1, PACKET, false);
@@ -202,7 +202,7 @@ fn a_packet_in_flight_takes_less_than_64_bytes() {
 }
 
 #[test]
-fn feedback_counts_once_and_only_for_what_was_sent() {
+fn feedback_counts_once_and_only_for_sent_packets() {
     let mut law = law(Span::from_millis(30));
     for number in 0..19 {
         law.on_sent(law.departure(), number, PACKET, false);
@@ -227,7 +227,7 @@ fn slowly(law: &mut Law, packets: u64, pause: Span, idle: bool) {
 }
 
 #[test]
-fn streams_and_chirps_of_an_idle_application_do_not_move_the_rate() {
+fn streams_of_an_idle_application_do_not_move_the_rate() {
     for timeout in [true, false] {
         let mut law = law(Span::from_millis(30));
         if timeout {
@@ -245,7 +245,7 @@ fn streams_and_chirps_of_an_idle_application_do_not_move_the_rate() {
 
 /// The sender sends a packet each 2 ms at most: 6 Mbit/s.
 #[test]
-fn a_slow_sender_leaves_start_up_with_what_it_can_do() {
+fn a_slow_sender_leaves_start_up_at_its_own_limit() {
     let (mut new, mut after_timeout) = (law(Span::from_millis(30)), law(Span::from_millis(30)));
     after_timeout.on_timeout();
     for law in [&mut new, &mut after_timeout] {

@@ -38,7 +38,7 @@ fn alone(rate: Rate, packet: u64, run_ms: u64, queue_packets: f64) {
 }
 
 #[test]
-fn idle_paths_of_10_mbit_to_400_gbit_are_filled() {
+fn fills_idle_paths_of_10_mbit_to_400_gbit() {
     for (mbps, packet, run_ms, queue_packets) in [
         (10, 1500, 6000, 16.0),
         (1000, 1500, 1500, 16.0),
@@ -54,7 +54,7 @@ fn idle_paths_of_10_mbit_to_400_gbit_are_filled() {
 }
 
 #[test]
-fn slow_paths_are_filled_although_streams_are_longer_than_a_round_trip() {
+fn fills_slow_paths_with_streams_longer_than_an_rtt() {
     for mbps in [1, 2, 5] {
         let mut net = Bottleneck::new(Path::new(Rate::from_mbps(mbps), RTT)).flow(&params(1500), RTT, Time::ZERO);
         let utilisation = net.between(ms(3000), ms(9000));
@@ -63,7 +63,7 @@ fn slow_paths_are_filled_although_streams_are_longer_than_a_round_trip() {
 }
 
 #[test]
-fn capacity_that_appears_is_taken_within_four_round_trips() {
+fn takes_new_capacity_within_4_rtts() {
     for rtt in [5, 30, 100].map(Span::from_millis) {
         let end = Time::ZERO + rtt * 60;
         let mut net = Bottleneck::new(Path::new(Rate::from_gbps(10), rtt))
@@ -77,7 +77,7 @@ fn capacity_that_appears_is_taken_within_four_round_trips() {
 }
 
 #[test]
-fn capacity_that_goes_is_given_up_within_four_round_trips_and_the_queue_is_drained() {
+fn gives_up_lost_capacity_within_4_rtts_and_drains() {
     for rtt in [5, 30, 100].map(Span::from_millis) {
         let step = Time::ZERO + rtt * 40;
         let mut net = Bottleneck::new(Path::new(Rate::from_gbps(10), rtt))
@@ -115,7 +115,7 @@ fn shares_fairly(net: &Bottleneck, jain: f64) {
 }
 
 #[test]
-fn flows_of_equal_and_unequal_round_trips_share_fairly() {
+fn flows_share_fairly_across_round_trips() {
     for (gbps, packet, rtts_ms, entry_ms, jain) in [
         (1, 1500, &[30, 30][..], 500, 0.99),
         (10, 9000, &[30, 30], 500, 0.99),
@@ -129,7 +129,7 @@ fn flows_of_equal_and_unequal_round_trips_share_fairly() {
 }
 
 #[test]
-fn ten_flows_that_never_find_the_queue_empty_together_still_share() {
+fn ten_flows_share_without_a_common_empty_queue() {
     // Entering one second apart, the last have seen nothing but a queue. What the first remember drains it.
     let net = company(Rate::from_gbps(1), 1500, &[30; 10], 1000, 5000);
     shares_fairly(&net, 0.95);
@@ -164,10 +164,10 @@ fn coalesced_interrupts_cost_a_few_points_only() {
     }
 }
 
-/// Delays then fall over every chirp, by a fortieth to a twelfth of a round trip: no queue drains. A flow that heeds that for ever stays
+/// Delays then fall over every chirp, by a fortieth to a twelfth of a round trip: no queue drains. A flow that waits for that for ever stays
 /// at ten packets per round trip, 4 % of the path.
 #[test]
-fn interrupts_that_come_together_for_long_do_not_stop_start_up() {
+fn synchronous_interrupts_do_not_stop_start_up() {
     for micros in [750, 1500, 2500] {
         let path = Path { coalescing: Span::from_micros(micros), ..Path::new(Rate::from_mbps(100), RTT) };
         let utilisation = under(path, 1500).utilisation(Span::from_secs(1));
@@ -185,7 +185,7 @@ fn a_stamp_for_every_second_packet_is_enough() {
 }
 
 #[test]
-fn a_late_timer_does_not_matter_as_long_as_departures_are_recorded() {
+fn a_late_timer_is_harmless_with_recorded_departures() {
     for (lateness, least) in [(Span::from_micros(5), 0.96), (Span::from_micros(20), 0.945)] {
         let net = under(Path { lateness, ..Path::new(Rate::from_mbps(200), RTT) }, 1500);
         let utilisation = net.utilisation(Span::from_secs(1));
@@ -248,7 +248,7 @@ fn bursts_of_others_leave_the_rest_to_be_used() {
 }
 
 #[test]
-fn a_path_that_becomes_longer_is_not_taken_for_a_queue() {
+fn a_longer_path_is_not_taken_for_a_queue() {
     // One millisecond is drained against, gently, until it is forgotten; more is recognised.
     for (longer, least) in [(31, 0.95), (34, 0.96), (40, 0.96), (90, 0.96)] {
         let longer = Span::from_millis(longer);
@@ -268,7 +268,7 @@ fn a_path_that_becomes_longer_is_not_taken_for_a_queue() {
 }
 
 #[test]
-fn flows_that_begin_together_see_that_they_are_many() {
+fn simultaneous_starters_notice_each_other() {
     // Two packets per round trip for each, and as many in the buffer. Until the first feedback each sends twenty.
     let rtt = Span::from_millis(40);
     let params = Params::new(Bytes::new(1500));

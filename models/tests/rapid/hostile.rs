@@ -98,7 +98,7 @@ proptest! {
 
 #[test]
 fn frozen_stamps_do_not_raise_the_rate_without_end() {
-    // A receiver whose clock stands still makes every delay fall: each stream looks uncongested.
+    // A receiver with a stopped clock makes every delay fall: each stream appears uncongested.
     let params = Params::new(Bytes::new(1500));
     let mut law = Law::new(&params, Time::ZERO, Span::from_millis(10), 1);
     for number in 0..200_000u64 {

@@ -1,4 +1,4 @@
-//! A connection that is kept: answers with pauses between them, over a path with a first-in-first-out queue.
+//! A persistent connection: responses with pauses between them, over a path with a first-in-first-out queue.
 
 use super::*;
 
@@ -10,7 +10,7 @@ struct Kept {
     now: Time,
     busy_until: Time,
     sent: u64,
-    /// When it left, when the sender hears, its number, and when it arrived.
+    /// When it left, when its acknowledgment arrives, its number, and when it arrived.
     flying: VecDeque<(Time, Time, u64, Time)>,
     longest_wait: Span,
 }
@@ -31,7 +31,7 @@ impl Kept {
         }
     }
 
-    /// Sends an answer of so many packets; returns how long its last one took to arrive, without the path's delay.
+    /// Sends a response of this many packets; returns how long its last one took to arrive, without the path's delay.
     fn answer(&mut self, packets: u64) -> Span {
         let began = self.now;
         let mut arrived = began;
@@ -70,7 +70,7 @@ impl Kept {
         (took - least) / (least + RTT.as_secs_f64())
     }
 
-    /// The most of so many answers.
+    /// The worst of this many responses.
     fn worst(&mut self, answers: u32, packets: u64, pause: Span) -> f64 {
         (0..answers).map(|_| self.excess(packets, pause)).fold(0.0, f64::max)
     }
@@ -81,8 +81,8 @@ fn for_all(judge: impl Fn(Kept, u64, Span, &str)) {
     for mbps in [5, 20, 50, 200] {
         for packets in [3, 7, 10, 14, 21, 41, 83] {
             for pause in [20, 60, 100, 300] {
-                let told = format!("{packets} packets every {pause} ms over {mbps} Mbit/s");
-                judge(Kept::new(Rate::from_mbps(mbps)), packets, Span::from_millis(pause), &told);
+                let case = format!("{packets} packets every {pause} ms over {mbps} Mbit/s");
+                judge(Kept::new(Rate::from_mbps(mbps)), packets, Span::from_millis(pause), &case);
             }
         }
     }
@@ -90,31 +90,31 @@ fn for_all(judge: impl Fn(Kept, u64, Span, &str)) {
 
 /// The margin takes 3 % of what the path has.
 #[test]
-fn answers_come_to_leave_as_fast_as_the_path_takes_them() {
-    for_all(|mut kept, packets, pause, told| {
+fn responses_come_to_leave_at_the_path_rate() {
+    for_all(|mut kept, packets, pause, case| {
         // Of answers with pauses of less than a round trip the first chirps learn less.
         let learns = if pause < RTT { 16 } else { 6 };
         kept.worst(learns, packets, pause);
         let worst = kept.worst(16, packets, pause);
-        assert!(worst < 0.05, "{told}: {worst:.3} too long");
+        assert!(worst < 0.05, "{case}: {worst:.3} too long");
     });
 }
 
 #[test]
 fn then_they_meet_no_queue_of_their_own() {
-    for_all(|mut kept, packets, pause, told| {
+    for_all(|mut kept, packets, pause, case| {
         kept.worst(16, packets, pause);
         kept.longest_wait = Span::ZERO;
         kept.worst(16, packets, pause);
         let most = kept.rate.time_for(PACKET) * 3;
-        assert!(kept.longest_wait <= most, "{told}: waits {} us", kept.longest_wait.as_secs_f64() * 1e6);
+        assert!(kept.longest_wait <= most, "{case}: waits {} us", kept.longest_wait.as_secs_f64() * 1e6);
     });
 }
 
-/// Of eight packets and more there are streams; of fewer, none.
+/// Eight packets and more form a stream; fewer do not.
 #[test]
-fn after_a_fall_streams_as_short_as_answers_take_the_rate_up_again() {
-    for_all(|mut kept, packets, pause, told| {
+fn after_a_collapse_streams_of_short_responses_restore_the_rate() {
+    for_all(|mut kept, packets, pause, case| {
         if packets < 8 || pause < RTT {
             return;
         }
@@ -122,7 +122,7 @@ fn after_a_fall_streams_as_short_as_answers_take_the_rate_up_again() {
         (0..2).for_each(|_| kept.law.on_timeout());
         kept.worst(20, packets, pause);
         let then = kept.excess(packets, pause);
-        assert!(then < 0.05, "{told}: {then:.3} too long");
+        assert!(then < 0.05, "{case}: {then:.3} too long");
     });
 }
 
@@ -134,7 +134,7 @@ fn rate_after_losses(packets: u64, lost: usize) -> (f64, f64) {
     let before = kept.law.rate().bps() as f64;
     for _ in 0..100 {
         kept.answer(packets);
-        // At a low rate the first are heard of before the last leaves.
+        // At a low rate the first are acknowledged before the last leaves.
         let gone = kept.flying.split_off(kept.flying.len().saturating_sub(lost));
         kept.pause(pause);
         gone.into_iter().for_each(|(_, _, number, _)| kept.law.on_lost(kept.now, number));
@@ -143,7 +143,7 @@ fn rate_after_losses(packets: u64, lost: usize) -> (f64, f64) {
 }
 
 #[test]
-fn short_answers_that_lose_a_third_and_more_give_way() {
+fn short_responses_give_way_at_a_third_lost() {
     for (packets, lost) in [(7, 3), (7, 4), (6, 4), (4, 3), (10, 4), (8, 3)] {
         let (before, after) = rate_after_losses(packets, lost);
         assert!(after < before / 16.0, "{lost} of {packets}: {before} and then {after}");
@@ -151,7 +151,7 @@ fn short_answers_that_lose_a_third_and_more_give_way() {
 }
 
 #[test]
-fn short_answers_that_lose_a_packet_now_and_then_do_not() {
+fn short_responses_ignore_occasional_losses() {
     let (before, after) = rate_after_losses(7, 1);
     assert!(after > before / 2.0, "{before} and then {after}");
 }

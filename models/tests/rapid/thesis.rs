@@ -44,7 +44,7 @@ fn the_search_finds_where_congestion_begins() {
 }
 
 #[test]
-fn gaps_longer_by_less_than_epsilon_are_no_congestion() {
+fn ignores_gap_growth_below_epsilon() {
     // The mean gap is 8.5 us: epsilon is 100 ns x 8.5 / 7.2 = 118 ns.
     let stretch = |by: f64| send().iter().map(|gap| gap + by).collect::<Vec<_>>();
     near(search(&stretch(0.110)), 72.0 / 7.0);
@@ -52,13 +52,13 @@ fn gaps_longer_by_less_than_epsilon_are_no_congestion() {
 }
 
 #[test]
-fn seven_gaps_say_nothing() {
+fn seven_gaps_give_no_estimate() {
     let gaps = Gaps::new(&us(&[7.2; 7]), &us(&[7.2; 7]));
     assert_eq!(gaps.search(PACKET, EPSILON), None);
 }
 
 #[test]
-fn a_buffering_event_is_averaged_from_its_spike_to_the_next() {
+fn averages_a_buffering_event_from_spike_to_spike() {
     let send = [7.0; 12];
     let receive = [7.0, 7.0, 28.0, 0.0, 0.0, 0.0, 35.0, 0.0, 0.0, 0.0, 0.0, 28.0];
     let mut gaps = Gaps::new(&us(&send), &us(&receive));
@@ -81,7 +81,7 @@ fn a_spike_without_a_dip_is_no_buffering_event() {
 }
 
 #[test]
-fn averages_keep_send_and_receive_gaps_of_an_event_together() {
+fn averages_use_one_event_for_send_and_receive_gaps() {
     // An event across a change of level takes the mean of both.
     let send = [8.0, 8.0, 8.0, 6.0, 6.0, 6.0, 6.0, 6.0, 6.0, 6.0];
     let receive = [8.0, 8.0, 28.0, 0.0, 0.0, 0.0, 30.0, 0.0, 0.0, 0.0];
@@ -91,7 +91,7 @@ fn averages_keep_send_and_receive_gaps_of_an_event_together() {
     assert!(send.nanos().abs_diff(6500) <= 1 && receive.nanos().abs_diff(7000) <= 1, "{send} {receive}");
 }
 
-/// 5 % of what is available stay free: without a margin, and without the noise of a testbed, a queue stands.
+/// 5 % of the available bandwidth remain free: without a margin and without a testbed's noise, there is a standing queue.
 fn with_margin() -> ThesisParams {
     ThesisParams { margin: Ratio::of(5, 100), ..ThesisParams::new(PACKET) }
 }
@@ -116,7 +116,7 @@ fn estimates(path: Path, cross: Rate) -> (f64, f64) {
 }
 
 #[test]
-fn constant_gap_cross_traffic_is_read_within_a_few_per_cent() {
+fn constant_gap_traffic_is_read_within_a_few_percent() {
     let path = Path::new(Rate::from_gbps(10), Span::from_millis(10));
     for gbps in [1, 3, 5] {
         let (mean, worst) = estimates(path.clone(), Rate::from_gbps(gbps));
@@ -126,10 +126,10 @@ fn constant_gap_cross_traffic_is_read_within_a_few_per_cent() {
 }
 
 #[test]
-fn an_idle_path_is_filled_to_its_margin_and_no_queue_stands() {
+fn an_idle_path_is_filled_to_its_margin_without_queue() {
     let rtt = Span::from_millis(30);
     let mut net = Bottleneck::new(Path::new(Rate::from_gbps(10), rtt)).flow(&with_margin(), rtt, Time::ZERO);
-    // The margin sets this, and the margin is not in print: it is no reproduction of Table 8.1's 9.33 Gbit/s.
+    // The margin determines this, and the margin is not in print: it is no reproduction of Table 8.1's 9.33 Gbit/s.
     let utilisation = net.between(ms(2500), ms(3500));
     assert!((0.90..0.97).contains(&utilisation), "{utilisation}");
     assert_eq!(net.drops, 0);
@@ -145,16 +145,16 @@ fn coalesced_interrupts_do_not_stop_growth() {
     assert!(net.flows[0].law.rate() > Rate::from_gbps(6), "{}", net.flows[0].law.rate());
 }
 
-/// A flow that is told the truth, on a path of 1 ms; answers come at once.
-struct Told {
+/// A flow with the true available bandwidth, on a path of 1 ms; acknowledgments come at once.
+struct Oracle {
     law: Law<ThesisParams>,
     sent: u64,
 }
 
-impl Told {
-    fn new(params: ThesisParams) -> Told {
+impl Oracle {
+    fn new(params: ThesisParams) -> Oracle {
         let params = ThesisParams { estimator: Estimator::Ideal, margin: Ratio::ZERO, gamma: 1, ..params };
-        Told { law: Law::new(&params, Time::ZERO, Span::from_millis(1), 1), sent: 0 }
+        Oracle { law: Law::new(&params, Time::ZERO, Span::from_millis(1), 1), sent: 0 }
     }
 
     /// Runs until `end` or until the rate is `rate`.
@@ -175,7 +175,7 @@ impl Told {
 #[test]
 fn an_increase_takes_tau() {
     let tau = Span::from_millis(50);
-    let mut flow = Told::new(ThesisParams { tau, ..ThesisParams::new(PACKET) });
+    let mut flow = Oracle::new(ThesisParams { tau, ..ThesisParams::new(PACKET) });
     let (low, high) = (Rate::from_gbps(1), Rate::from_gbps(2));
     let begun = flow.run(low, |law| law.rate().bps() >= low.bps() - 10_000_000);
     let ended = flow.run(high, |law| law.rate().bps() >= 1_632_000_000);
@@ -185,9 +185,9 @@ fn an_increase_takes_tau() {
 }
 
 #[test]
-fn a_decrease_closes_a_part_of_the_difference_with_each_stream() {
+fn each_stream_closes_a_part_of_a_decrease() {
     for eta in [1u32, 2, 4, 10] {
-        let mut flow = Told::new(ThesisParams { eta, ..ThesisParams::new(PACKET) });
+        let mut flow = Oracle::new(ThesisParams { eta, ..ThesisParams::new(PACKET) });
         flow.run(Rate::from_gbps(2), |law| law.rate().bps() >= 1_990_000_000);
         let (from, streams) = (flow.law.rate().bps() as f64, flow.law.probe().streams);
         flow.run(Rate::from_gbps(1), |law| law.probe().streams == streams + 3);
@@ -200,7 +200,7 @@ fn a_decrease_closes_a_part_of_the_difference_with_each_stream() {
 #[test]
 fn a_decrease_in_time_takes_eta() {
     let eta_time = Span::from_millis(20);
-    let mut flow = Told::new(ThesisParams { eta_time, ..ThesisParams::new(PACKET) });
+    let mut flow = Oracle::new(ThesisParams { eta_time, ..ThesisParams::new(PACKET) });
     let begun = flow.run(Rate::from_gbps(2), |law| law.rate().bps() >= 1_990_000_000);
     let ended = flow.run(Rate::from_gbps(1), |law| law.rate().bps() <= 1_364_000_000);
     let took = ended.since(begun).as_secs_f64() / eta_time.as_secs_f64();
@@ -226,7 +226,7 @@ fn gamma_streams_make_one_step() {
 }
 
 #[test]
-fn an_initial_rate_takes_the_place_of_start_up() {
+fn an_initial_rate_replaces_start_up() {
     let initial_rate = Rate::from_gbps(2);
     let params = ThesisParams { initial_rate, ..ThesisParams::new(PACKET) };
     let mut law = Law::new(&params, Time::ZERO, Span::from_millis(10), 1);

@@ -1,24 +1,24 @@
-//! One flow on a path of any capacity whose queue the test says.
+//! One flow on a path of any capacity with a scripted queue.
 
 use super::*;
 
 pub const PACKET: Bytes = Bytes::new(1500);
 
-/// A packet under way: when the sender hears of it, its number, and when it arrived, if it did.
+/// A packet under way: when its acknowledgment arrives, its number, and when it arrived, if it did.
 struct Flying {
     heard: Time,
     number: u64,
     arrival: Option<Time>,
 }
 
-/// The flow, its path, and what the test says of them. All of it may change while it runs.
+/// The flow, and its scripted path. All of it may change while it runs.
 pub struct Told {
     pub law: Law,
     pub rtt: Span,
     pub queue: Span,
     /// An acknowledgment waits for this long at the receiver,
     pub acknowledges_after: Span,
-    /// whose clock is so much faster, in parts per million, from a time on.
+    /// with a clock faster by this, in parts per million, from a time on.
     pub clock_ppm: u64,
     pub clock_from: Time,
     pub now: Time,
@@ -60,7 +60,7 @@ impl Told {
         self.run_until(span, |_| false);
     }
 
-    /// Runs for so long, or until it is so. Returns whether it is.
+    /// Runs for this time, or until the condition holds. Returns whether it does.
     pub fn run_until(&mut self, span: Span, so: impl Fn(&Law) -> bool) -> bool {
         let end = self.now + span;
         loop {

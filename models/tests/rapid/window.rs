@@ -5,7 +5,7 @@ use super::*;
 /// Without start-up a flow has five packets in each round trip of 100 ms: ten, which the timeout halves.
 const RTT: Span = Span::from_millis(100);
 
-/// A flow whose start-up a timeout has ended, and whose smoothed round trip has come to five times the smallest.
+/// A flow in which a timeout has ended start-up, and with a smoothed round trip of five times the smallest.
 fn queued<P: LawParams>(params: &P) -> Law<P> {
     let mut law = Law::new(params, Time::ZERO, RTT, 1);
     law.on_timeout();
@@ -38,8 +38,8 @@ fn the_dissertations_law_counts_all_of_it_always() {
     assert!((163..=164).contains(&law.window()), "{}", law.window());
 }
 
-/// The window of a flow whose streams miss the stamps of their last half-level, behind a queue of 60 ms on the way back after the
-/// first streams; the receiver's clock is so many seconds beside ours.
+/// The window of a flow with streams that miss the stamps of their last half-level, behind a queue of 60 ms on the way back after the
+/// first streams; the receiver's clock is ahead by this many seconds.
 fn with_holes(clock_s: i64) -> Vec<u32> {
     let start = Time::ZERO + Span::from_secs(100);
     let mut law = Law::new(&Params::new(PACKET), start, RTT, 1);
@@ -52,8 +52,8 @@ fn with_holes(clock_s: i64) -> Vec<u32> {
         let (arrived, heard) = (now + RTT / 2, now + RTT + queue);
         law.on_rtt(RTT + queue);
         if number % 16 < 14 {
-            let told = arrived.nanos().checked_add_signed(clock_s * 1_000_000_000).expect("after the clock's zero");
-            law.on_arrival(heard, number, Time::from_nanos(told));
+            let reported = arrived.nanos().checked_add_signed(clock_s * 1_000_000_000).expect("after the clock's zero");
+            law.on_arrival(heard, number, Time::from_nanos(reported));
         } else {
             law.on_acked_without_stamp(heard, number);
         }
@@ -67,9 +67,9 @@ fn the_receivers_clock_does_not_decide_whether_a_stream_is_quiet() {
     assert_eq!(with_holes(-50), with_holes(50));
 }
 
-/// Where there is room is mostly known by a bound that is kept while neither rate nor round trip changes; both change here.
+/// The window check mostly uses a bound that holds while neither rate nor round trip changes; both change here.
 #[test]
-fn there_is_room_below_the_window_and_nowhere_else() {
+fn another_packet_is_allowed_only_below_the_window() {
     let start = Time::ZERO + Span::from_secs(100);
     let mut law = Law::new(&Params::new(PACKET), start, RTT, 1);
     let mut now = start;

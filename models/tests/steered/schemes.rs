@@ -1,4 +1,4 @@
-//! Both schemes on intervals made by hand. The arithmetic stands above each expectation.
+//! Both schemes on intervals made by hand. The arithmetic is above each expectation.
 
 use packetscale_models::congestion::{AckSample, Controller, Extras, Loss, Sent, Setup};
 use packetscale_models::steered::{Guided, Policy, Scheme, Steered};
@@ -86,9 +86,9 @@ fn aurora_observes_and_rewards_as_published() {
     assert_eq!(aurora.due(), at_ms(155));
 }
 
-/// An interval of 165 ms mean beside the smallest of 110 ms: 1.5. One without a sample keeps it, and its latency.
+/// An interval of 165 ms mean after a smallest one of 110 ms: 1.5. One without a sample keeps it, and its latency.
 #[test]
-fn a_latency_is_compared_with_the_smallest_of_an_interval() {
+fn a_latency_is_relative_to_the_smallest_interval() {
     let mut aurora = aurora();
     acked(&mut aurora, at_ms(50), 1, 110);
     aurora.end_interval(at_ms(100));
@@ -132,8 +132,8 @@ fn aurora_spaces_its_packets() {
     assert_eq!(aurora.decision().departure, at_ms(40));
 }
 
-/// In 20 ms: 8 acknowledged, 1 lost, srtt 250 ms beside 100: delay = 1.25 * 100 / 250 = 0.5. The window is still 10 (CUBIC
-/// is told that the window does not limit it). most = 8 / 0.02 s = 400 per s; window / srtt = 40 per s, a tenth of it;
+/// In 20 ms: 8 acknowledged, 1 lost, srtt 250 ms against 100: delay = 1.25 * 100 / 250 = 0.5. The window is still 10 (to
+/// CUBIC the window never limits it). most = 8 / 0.02 s = 400 per s; window / srtt = 40 per s, a tenth of it;
 /// 5 * 50 per s lost is 0.625 of it. reward = (1 - 0.625) * 0.5 = 0.1875.
 #[test]
 fn orca_observes_and_rewards_as_published() {

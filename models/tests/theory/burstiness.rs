@@ -96,7 +96,7 @@ proptest! {
     }
 
     #[test]
-    fn no_phase_overloads_the_link_exactly_where_the_four_conditions_say((traffic, smoothing) in setting()) {
+    fn no_phase_overloads_under_the_four_conditions((traffic, smoothing) in setting()) {
         let (on, off) = (traffic.on.as_secs_f64(), traffic.off.as_secs_f64());
         let (tau, eta) = (smoothing.increase.as_secs_f64(), smoothing.decrease.as_secs_f64());
         let margin = match (on >= eta, off >= tau) {
@@ -111,7 +111,7 @@ proptest! {
     }
 
     #[test]
-    fn an_exponential_filter_never_overloads_the_link_exactly_if_decreases_are_not_slower((traffic, linear) in setting()) {
+    fn exponential_filters_never_overload_unless_decreases_are_slower((traffic, linear) in setting()) {
         let exponential = Smoothing { filter: Filter::Exponential, ..linear };
         prop_assume!(linear.increase == linear.decrease || linear.increase.picos().abs_diff(linear.decrease.picos()) > 10_000);
         let stable = worst_phase(&traffic, &exponential).is_ok_and(|outcome| outcome.stable);
@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn smoothing_much_slower_than_bursts_gives_the_small_burst_limit((traffic, _) in setting()) {
+    fn very_slow_smoothing_gives_the_small_burst_limit((traffic, _) in setting()) {
         let slow = 1e4 * (traffic.on.as_secs_f64() + traffic.off.as_secs_f64()) * 1e3;
         let limit = small_burst_utilisation(&traffic).unwrap();
         prop_assert!(limit >= 2.0 * 2f64.sqrt() - 2.0 - 1e-9);
@@ -208,7 +208,7 @@ fn compare_with_fluid(input: impl Strategy<Value = (OnOff, Smoothing, Span)>) ->
 }
 
 #[test]
-fn fluid_in_time_steps_agrees_within_one_percent_at_random_phases() {
+fn time_steps_agree_within_1_percent_at_random_phases() {
     compare_with_fluid((setting(), 0.0..600.0f64, any::<bool>()).prop_map(
         |((traffic, linear), rtt_ms, exponential)| {
             let filter = if exponential { Filter::Exponential } else { Filter::Linear };
@@ -218,7 +218,7 @@ fn fluid_in_time_steps_agrees_within_one_percent_at_random_phases() {
 }
 
 #[test]
-fn fluid_in_time_steps_agrees_within_one_percent_at_the_worst_phase_of_every_case() {
+fn time_steps_agree_within_1_percent_at_the_worst_phases() {
     let worst_phases = setting().prop_filter_map("unstable", |(traffic, linear)| {
         let worst = worst_phase(&traffic, &linear).ok()?;
         Some((traffic, linear, Span::from_secs_f64(0.5 * (worst.rtt_worst_s + worst.rtt_worst_to_s))))
@@ -228,7 +228,7 @@ fn fluid_in_time_steps_agrees_within_one_percent_at_the_worst_phase_of_every_cas
 }
 
 #[test]
-fn an_overloaded_phase_gets_the_standing_queue_that_the_fluid_finds() {
+fn an_overloaded_phase_has_the_fluids_standing_queue() {
     // eta > tau, and an RTT 30 ms shorter than a period: the rate is low during most of each burst, so that no queue
     // slows the sender down.
     let (traffic, smoothing) = (traffic(150e6, 100.0, 300.0), smoothing(Filter::Linear, 40.0, 90.0));
@@ -252,14 +252,14 @@ fn the_papers_large_burst_setting_is_case_l1() {
     assert!(close(outcome.queue_max_bits, 49.95e6, 1e-9));
     assert!(close(outcome.rtt_worst_s, 0.1, 1e-9) && close(outcome.rtt_worst_to_s, 0.15005, 1e-6));
     assert!(outcome.stable);
-    // Its RTT of 125 ms lies in that interval.
+    // Its RTT of 125 ms is in that interval.
     let actual = at_rtt(&traffic, &smoothing, Span::from_millis(125)).unwrap();
     assert!(close(actual.utilisation, outcome.utilisation, 1e-9));
 }
 
 /// By hand, section IV: r = 0.5; T_off = 3 T_on is long enough, so D = T_on / 2 and U = 1 - 0.125^2 * 4.
 #[test]
-fn without_smoothing_the_loss_is_the_square_of_the_average() {
+fn without_smoothing_loss_is_the_square_of_the_average() {
     let outcome = worst_phase(&traffic(125e6, 100.0, 300.0), &smoothing(Filter::Linear, 0.0, 0.0)).unwrap();
     assert_eq!(outcome.case, Case::RttOnly);
     assert!(close(outcome.queue_delay_s, 0.05, 1e-9) && close(outcome.utilisation, 0.9375, 1e-9));
@@ -276,13 +276,13 @@ fn equal_exponential_constants_lose_what_the_delay_costs() {
 }
 
 #[test]
-fn a_decrease_slow_enough_to_overload_every_phase_is_unstable() {
+fn a_slow_decrease_that_overloads_every_phase_is_unstable() {
     let failed = worst_phase(&traffic(50e6, 100.0, 350.0), &smoothing(Filter::Linear, 1.0, 900.0));
     assert!(matches!(failed, Err(Error::Unstable { load }) if load > 1.0), "{failed:?}");
 }
 
 #[test]
-fn a_burst_above_the_capacity_is_refused_with_the_largest_average() {
+fn refuses_a_burst_above_capacity_with_the_largest_average() {
     let (_, smoothing) = paper();
     let message = worst_phase(&traffic(300e6, 100.0, 350.0), &smoothing).unwrap_err().to_string();
     assert!(message.contains("average") && message.contains("1.35 Gbit/s") && message.contains("222.2"), "{message}");

@@ -1,4 +1,4 @@
-//! Closed forms beside what the papers print and what time steps give.
+//! Closed forms against printed values and time steps.
 
 mod burstiness;
 mod multiplexing;

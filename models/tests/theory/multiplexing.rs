@@ -58,7 +58,7 @@ fn mean_queue_from_the_first_arrival_on(flows: usize, utilisation: f64, seed: u6
 }
 
 #[test]
-fn two_periods_say_the_same_as_many_from_the_first_arrival_on() {
+fn two_periods_equal_many_from_the_first_arrival_on() {
     for (seed, utilisation) in (1..20).zip([1.0, 0.97, 0.9, 0.6].into_iter().cycle()) {
         let mut source = Pcg64Mcg::seed_from_u64(seed);
         let mut tally = Tally::default();
@@ -72,7 +72,7 @@ fn two_periods_say_the_same_as_many_from_the_first_arrival_on() {
 /// Section V: the queue of the top 1 % with 1000 flows, as printed (rounded to packets), with 1000 runs as in the
 /// paper.
 #[test]
-fn the_printed_queues_of_the_top_one_percent_come_out() {
+fn reproduces_printed_queues_of_the_top_1_percent() {
     let printed = [
         (0.95, Arrivals::Uniform, 25.0),
         (0.95, Arrivals::Exponential, 49.0),
@@ -95,7 +95,7 @@ fn the_printed_queues_of_the_top_one_percent_come_out() {
 
 /// Section VI: "about 20, 40 and 50 packets" for a loss of 1 %.
 #[test]
-fn the_printed_buffers_for_one_percent_loss_come_out() {
+fn reproduces_printed_buffers_for_1_percent_loss() {
     for (arrivals, printed) in [(Arrivals::Uniform, 20.0), (Arrivals::Exponential, 40.0), (Arrivals::Pareto(2.1), 50.0)]
     {
         let loss = |buffer| {
@@ -128,7 +128,7 @@ fn the_exact_periodic_sum_agrees_with_independent_phases() {
 /// Two flows with independent phases at full load, T = 2: a packet finds work if the other's packet arrived less than
 /// one packet time before, so P(V > y) = (1 - y) / 2.
 #[test]
-fn the_exact_periodic_sum_is_a_straight_line_for_two_flows() {
+fn the_exact_periodic_sum_is_linear_for_two_flows() {
     let law = Law::Periodic { others: 1, period: 2.0 };
     for y in [0.0, 0.25, 0.5, 0.9] {
         assert!((law.exceeds(y) - 0.5 * (1.0 - y)).abs() < 1e-12, "{y}: {}", law.exceeds(y));
@@ -136,7 +136,7 @@ fn the_exact_periodic_sum_is_a_straight_line_for_two_flows() {
 }
 
 #[test]
-fn the_bridge_is_the_limit_of_the_exact_periodic_sum() {
+fn the_bridge_is_the_limit_of_the_periodic_sum() {
     let flows = 5_000;
     for utilisation in [1.0, 0.99] {
         let exact = Law::Periodic { others: flows - 1, period: f64::from(flows) / utilisation };
@@ -150,7 +150,7 @@ fn the_bridge_is_the_limit_of_the_exact_periodic_sum() {
 }
 
 #[test]
-fn successive_arrivals_follow_brownian_motion_with_a_jump_and_not_the_bridge() {
+fn successive_arrivals_follow_brownian_motion_with_a_jump() {
     for (utilisation, arrivals) in
         [(1.0, Arrivals::Exponential), (1.0, Arrivals::Uniform), (0.995, Arrivals::Exponential)]
     {
@@ -176,7 +176,7 @@ fn the_law_with_a_jump_has_its_closed_mean_at_full_load() {
 }
 
 #[test]
-fn the_constants_of_the_bounds_are_those_of_figure_3_before_rounding() {
+fn constants_of_the_bounds_are_unrounded_figure_3() {
     let round = |x: f64| (x * 100.0).round() / 100.0;
     let lower = |arrivals, fraction| round(queue_packets(1, arrivals, fraction).unwrap().0);
     assert_eq!(lower(Arrivals::Uniform, 0.01), 0.89);
@@ -202,7 +202,7 @@ fn the_standard_error_of_a_mean_is_the_classic_one() {
 }
 
 #[test]
-fn one_flow_never_waits_and_as_many_packets_as_flows_never_overflow() {
+fn one_packet_per_flow_never_overflows() {
     let alone = pooled(&run(setting(1, 1.0, Arrivals::Uniform), 1, 10), Tally::mean_packets);
     assert_eq!(alone, Estimate { value: 0.0, standard_error: None });
     let full = Setting { buffer_packets: Some(40), ..setting(40, 1.0, Arrivals::Pareto(1.2)) };
@@ -210,7 +210,7 @@ fn one_flow_never_waits_and_as_many_packets_as_flows_never_overflow() {
 }
 
 #[test]
-fn a_loss_target_gives_a_load_that_meets_it_and_would_not_one_step_higher() {
+fn a_loss_target_gives_the_highest_load_that_meets_it() {
     let loss = |utilisation| {
         let limited = Setting { buffer_packets: Some(10), ..setting(200, utilisation, Arrivals::Phases) };
         Ok::<f64, Error>(pooled(&run(limited, 1, 50), Tally::loss_ratio).value)

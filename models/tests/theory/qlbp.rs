@@ -22,7 +22,7 @@ fn close(a: f64, b: f64, relative: f64) -> bool {
 }
 
 #[test]
-fn table_two_comes_out_when_the_packet_in_service_counts() {
+fn reproduces_table_2_if_the_packet_in_service_counts() {
     let printed_ms = [(1, 0.0), (2, 0.0), (4, 4.0), (6, 5.33), (8, 6.0), (10, 6.4)];
     let pacer = table_two(Reading::WithInService);
     for (mbps, printed) in printed_ms {
@@ -59,7 +59,7 @@ fn paced_delay_s(pacer: &Pacer, rate_bps: f64) -> f64 {
 }
 
 #[test]
-fn packets_paced_one_by_one_wait_what_the_formula_says() {
+fn paced_packets_wait_the_computed_time() {
     let pacer = table_two(Reading::Waiting);
     for mbps in [2.5, 3.1, 4.0, 4.7, 5.5, 6.3, 7.0, 8.0, 9.1, 9.9] {
         let formula = pacer.steady_delay_of_packets_s(Rate::from_bps((mbps * 1e6) as u64));
@@ -70,7 +70,7 @@ fn packets_paced_one_by_one_wait_what_the_formula_says() {
 
 /// The example in the paper's Remark: 100 packets of 1500 B, 300 Mbit/s: 4 ms.
 #[test]
-fn the_bound_is_the_paper_s_and_an_emptying_queue_exceeds_it() {
+fn an_emptying_queue_exceeds_the_papers_bound() {
     let pacer = Pacer {
         mu_min: Rate::from_mbps(1),
         mu_max: Rate::from_mbps(300),
@@ -109,7 +109,7 @@ fn source() -> OnOff {
 
 /// Counts in windows have variance `2 / W^2 * integral of (W - s) C(s)`: the autocovariance and the spectrum must agree.
 #[test]
-fn the_spectrum_and_theorem_two_give_the_same_variation_after_one_pacer() {
+fn spectrum_and_theorem_2_agree_after_one_pacer() {
     let (source, window) = (source(), 0.05);
     for alpha in [2.0, 13.333_333, 13.4, 200.0] {
         let points = 20_000;
@@ -147,7 +147,7 @@ fn the_paced_autocovariance_is_equation_six() {
 
 /// Sends a random source through filters in time steps, and checks the variation of its counts after each.
 #[test]
-fn three_pacers_in_tandem_smooth_a_random_source_as_predicted() {
+fn three_pacers_smooth_a_random_source_as_predicted() {
     let (source, alpha, step) = (source(), 8.0, 1e-3);
     let mut random = Pcg64Mcg::seed_from_u64(7);
     let (mut on, mut rates) = (false, [0.0f64; 4]);

@@ -1,4 +1,4 @@
-//! The default law as a fluid, beside figures by hand and plain steps in time.
+//! The default law as a fluid, against figures by hand and plain steps in time.
 
 use packetscale_models::theory::Error;
 use packetscale_models::theory::rapid::{Cycle, Flows, Mode, refilled};
@@ -28,7 +28,7 @@ fn the_rest_is_that_of_the_closed_form() {
 
 /// By hand: four levels over a range of 1.3 end at 1.1456; less 1 / 0.97 that is 0.1147, and 3 % of it a share of 0.26.
 #[test]
-fn from_four_flows_on_the_rest_has_no_slope_that_counts() {
+fn from_four_flows_on_the_rest_has_no_visible_slope() {
     near(flows(1).rest().slope, 0.1147 * 0.97, 1e-4);
     let seen: Vec<bool> = (1..=6).map(|n| flows(n).rest().seen).collect();
     assert_eq!(seen, [true, true, true, false, false, false]);
@@ -51,16 +51,16 @@ fn each_mode_is_a_root() {
 }
 
 #[test]
-fn eight_flows_are_stable_where_they_see_their_rest_and_nine_are_not() {
+fn eight_flows_are_stable_and_nine_are_not() {
     assert!(flows(8).sum().growth < 0.0 && flows(9).sum().growth > 0.0);
     near(flows(8).sum().period.expect("it swings"), 2.45, 0.1);
     near(flows(1).sum().settles().expect("it rests"), 4.2, 0.05);
     assert_eq!(flows(9).sum().settles(), None);
 }
 
-/// The equation of the sum, stepped as it stands: after 40 round trips a change has gone on as the root says.
+/// The equation of the sum, stepped as written: after 40 round trips a change has grown as the root predicts.
 #[test]
-fn a_change_of_the_sum_goes_on_as_its_root_says() {
+fn measured_growth_matches_the_characteristic_root() {
     for n in [1, 2, 5, 8, 9] {
         let (g, mode) = (flows(n).rest().loop_gain, flows(n).sum());
         let steps = 2000;
@@ -85,7 +85,7 @@ fn a_long_queue_falls_by_an_eighth_of_the_time() {
 
 /// The last of a queue, in steps of its equation.
 #[test]
-fn a_short_queue_falls_as_its_equation_says() {
+fn a_short_queue_falls_by_its_equation() {
     for n in [1, 4] {
         let (t, share, gain) = (0.03, flows(n).rest().share, flows(n).rest().gain);
         let (mut queue, mut took) = (0.003 - 24e-6 / share, 0.0);
@@ -121,7 +121,7 @@ fn a_sine_has_its_period() {
     near(read.deviation, 0.1 / 2f64.sqrt(), 1e-6);
 }
 
-/// By hand: half of the rest, then half of what is left.
+/// By hand: half of the rest, then half of the remainder.
 #[test]
 fn a_dip_is_refilled_by_what_is_clocked() {
     assert_eq!([0, 1, 2].map(|k| refilled(0.5, k).expect("a share")), [0.0, 0.5, 0.75]);

@@ -37,14 +37,14 @@ fn one_packet_has_one_and_two_have_three_quarters() {
 }
 
 #[test]
-fn the_sum_meets_its_expansion_where_they_change_over() {
+fn the_sum_meets_its_expansion_at_the_changeover() {
     let (sum, expansion) = (eta_of_length(1000).unwrap(), eta_of_length(1001).unwrap());
     // eta falls like 1 / sqrt(n): half a thousandth from one n to the next.
     assert!((expansion / sum - (1000.0f64 / 1001.0).sqrt()).abs() < 2e-5, "{sum} {expansion}");
 }
 
 #[test]
-fn given_its_length_a_busy_period_has_the_same_burstiness_at_every_load() {
+fn burstiness_given_the_length_is_independent_of_load() {
     for load in [0.3, 0.8] {
         let periods = busy_periods(load, 200_000);
         for n in [2u32, 3, 5] {
@@ -59,7 +59,7 @@ fn given_its_length_a_busy_period_has_the_same_burstiness_at_every_load() {
 }
 
 #[test]
-fn the_means_over_periods_and_over_packets_are_those_of_drawn_busy_periods() {
+fn means_match_randomly_drawn_busy_periods() {
     for load in [0.2, 0.5, 0.8] {
         let periods = busy_periods(load, 300_000);
         let count = periods.len() as f64;
@@ -89,7 +89,7 @@ fn the_closed_means_are_sums_over_the_lengths() {
 }
 
 #[test]
-fn many_periods_together_look_smooth() {
+fn many_joined_periods_appear_smooth() {
     let (load, packets) = (0.5, 500.0);
     let (mut busy, mut area, mut etas) = (0.0, 0.0, Vec::new());
     for (n, twice_area) in busy_periods(load, 200_000) {

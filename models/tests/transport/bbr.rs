@@ -29,7 +29,7 @@ impl Bottleneck {
         Rc::new(RefCell::new(Bottleneck { room, free_at: Time::ZERO, longest: Span::ZERO }))
     }
 
-    /// Returns how long a packet takes that arrives now; `None` when there is no room.
+    /// Returns how long a packet that arrives now takes; `None` when the buffer is full.
     fn pass(&mut self, now: Time) -> Option<Span> {
         let wire = RATE.time_for(PACKET);
         let wait = self.free_at.saturating_since(now);

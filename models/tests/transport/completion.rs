@@ -79,7 +79,7 @@ proptest! {
     /// Each packet is reported delivered once, with a transmission that existed. Each loss names a transmission that
     /// existed.
     #[test]
-    fn a_controller_that_asks_is_told_of_every_packet(channel in channels(), packets in 1u64..400) {
+    fn reports_every_packet_to_a_controller_that_needs_arrivals(channel in channels(), packets in 1u64..400) {
         let params = sender_params(Transfer::Sized(path::PACKET * packets), RTT);
         let controller = Scripted { wants_arrivals: true, ..Scripted::new(30) };
         let sender = Sender::new(params, controller, Time::ZERO);
@@ -87,17 +87,17 @@ proptest! {
         prop_assert!(path.sender.is_done());
 
         let (mut arrived, mut lost) = (BTreeSet::new(), 0);
-        for told in &path.sender.controller().told {
-            match told {
-                Told::Arrivals(arrivals) => {
+        for reports in &path.sender.controller().reports {
+            match reports {
+                Report::Arrivals(arrivals) => {
                     prop_assert!(arrivals.is_sorted_by_key(|(transmission, _)| *transmission));
                     for (transmission, when) in arrivals {
                         let (left, segment) = path.sent[*transmission as usize];
-                        prop_assert!(arrived.insert(segment.sequence), "told twice");
+                        prop_assert!(arrived.insert(segment.sequence), "reported twice");
                         prop_assert!(when.is_none_or(|when| when >= left + RTT / 2));
                     }
                 }
-                Told::Loss { lost: count, transmissions, .. } => {
+                Report::Loss { lost: count, transmissions, .. } => {
                     prop_assert_eq!(*count as usize, transmissions.len());
                     lost += u64::from(*count);
                 }

@@ -54,7 +54,7 @@ fn assert_within(found: f64, expected: f64, tolerance: f64, what: &str) {
 /// Mathis et al. 1997: with a loss every 1/p packets, W = sqrt(3/2) / sqrt(p). RFC 9438, section 5: on short paths CUBIC
 /// gets what Reno gets.
 #[test]
-fn newreno_and_cubic_on_short_paths_obey_the_square_root_law_under_periodic_loss() {
+fn periodic_loss_obeys_the_square_root_law_on_short_paths() {
     for (name, rtt_ms, shares) in
         [("newreno", 50, &[1e-4_f64, 3e-4, 1e-3, 3e-3, 1e-2][..]), ("cubic", 5, &[1e-4, 1e-3, 1e-2])]
     {

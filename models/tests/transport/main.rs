@@ -12,7 +12,7 @@ mod sending;
 use packetscale_models::congestion::{AnyController, Controller, Extras};
 use packetscale_models::transport::{Ack, Receiver, ReceiverParams, Segment, Sender, SenderParams, Transfer};
 use packetscale_models::units::{Bytes, Ecn, Marks, Span, Time};
-use path::scripted::{Scripted, Told};
+use path::scripted::{Report, Scripted};
 use path::{Dice, Fate, PACKET, Path, arrives, controller, dropped, receiver_params, sender_params};
 use std::collections::BTreeSet;
 

@@ -1,4 +1,4 @@
-//! Marks: set on the way, counted by the receiver, told to the controller.
+//! Marks: set on the way, counted by the receiver, reported to the controller.
 
 use super::*;
 use packetscale_models::congestion::{AckSample, Decision, Loss, Marked, Needs, Timeout};
@@ -43,15 +43,15 @@ fn acknowledge(sender: &mut Sender<Scripted>, ms: u64, next: u64, counts: MarkCo
 }
 
 fn answers(sender: &Sender<Scripted>) -> Vec<(u32, u32, bool)> {
-    let told = sender.controller().told.iter().filter_map(|told| match *told {
-        Told::Marked { congestion, burstiness, answer } => Some((congestion, burstiness, answer)),
+    let reports = sender.controller().reports.iter().filter_map(|reports| match *reports {
+        Report::Marked { congestion, burstiness, answer } => Some((congestion, burstiness, answer)),
         _ => None,
     });
-    told.collect()
+    reports.collect()
 }
 
 #[test]
-fn a_receiver_reports_each_bit_with_the_packets_it_covers() {
+fn a_receiver_reports_each_bit_with_its_packets() {
     let mut receiver = Receiver::new(ReceiverParams { delayed_ack: 2, ..receiver_params() });
     let both = Marks { congestion: true, burstiness: true };
     assert!(receiver.on_segment(at(0), &segment(0, CONGESTION)).is_none());
@@ -64,21 +64,21 @@ fn a_receiver_reports_each_bit_with_the_packets_it_covers() {
 }
 
 #[test]
-fn a_controller_is_told_what_is_new_in_each_acknowledgment_before_it() {
+fn new_marks_precede_their_acknowledgment_event() {
     let mut sender = sender_of_ten();
     for (at_ms, next, counts) in [(100, 2, (0, 0)), (101, 4, (2, 1)), (102, 6, (2, 1)), (103, 8, (2, 3))] {
         acknowledge(&mut sender, at_ms, next, marked(counts.0, counts.1));
     }
-    let told = sender.controller().told.iter().map(|told| match told {
-        Told::Marked { congestion, burstiness, .. } => Some((*congestion, *burstiness)),
+    let reports = sender.controller().reports.iter().map(|reports| match reports {
+        Report::Marked { congestion, burstiness, .. } => Some((*congestion, *burstiness)),
         _ => None,
     });
-    assert_eq!(told.collect::<Vec<_>>(), [None, Some((2, 1)), None, None, Some((0, 2)), None]);
+    assert_eq!(reports.collect::<Vec<_>>(), [None, Some((2, 1)), None, None, Some((0, 2)), None]);
 }
 
 /// The window in flight when the mark arrives ends with packet 13: marks on it are old news. Packet 14 left afterwards.
 #[test]
-fn the_first_congestion_mark_of_a_window_is_the_one_to_answer() {
+fn a_windows_first_congestion_mark_demands_an_answer() {
     let mut sender = sender_of_ten();
     acknowledge(&mut sender, 100, 4, marked(1, 0)); // 10..14 leave; the window ends with 9
     acknowledge(&mut sender, 110, 10, marked(3, 0)); // sent before: no reaction
@@ -89,7 +89,7 @@ fn the_first_congestion_mark_of_a_window_is_the_one_to_answer() {
 }
 
 #[test]
-fn a_burstiness_mark_alone_is_never_the_one_to_answer() {
+fn a_burstiness_mark_alone_demands_no_answer() {
     let mut sender = sender_of_ten();
     acknowledge(&mut sender, 100, 4, marked(0, 4));
     assert_eq!(answers(&sender), [(0, 4, false)]);
@@ -97,7 +97,7 @@ fn a_burstiness_mark_alone_is_never_the_one_to_answer() {
 
 /// Three acknowledgments: the second is lost, and the first arrives last.
 #[test]
-fn lost_and_overtaken_acknowledgments_lose_and_repeat_no_mark() {
+fn lost_and_reordered_acknowledgments_neither_lose_nor_repeat_marks() {
     let mut sender = sender_of_ten();
     acknowledge(&mut sender, 100, 6, marked(5, 3));
     acknowledge(&mut sender, 101, 2, marked(1, 0));
@@ -107,7 +107,7 @@ fn lost_and_overtaken_acknowledgments_lose_and_repeat_no_mark() {
 
 /// A loss has reduced the window: the sender does not react to marks on what was in flight then.
 #[test]
-fn no_mark_is_answered_in_recovery_nor_for_the_window_that_a_loss_reduced() {
+fn no_mark_is_answered_in_recovery() {
     let mut path = losing(true);
     path.marks = Box::new(|s| if (6..12).contains(&s.transmission) { CONGESTION } else { Marks::NONE });
     path.run(at(100_000));
@@ -117,7 +117,7 @@ fn no_mark_is_answered_in_recovery_nor_for_the_window_that_a_loss_reduced() {
 }
 
 #[test]
-fn only_first_transmissions_of_a_capable_flow_may_be_marked() {
+fn only_first_transmissions_of_a_capable_flow_are_marked() {
     let sent_ecn = |ecn: bool| {
         let mut path = losing(ecn);
         path.run(at(100_000));
@@ -144,7 +144,7 @@ impl Controller for Deaf {
 impl Extras for Deaf {}
 
 #[test]
-fn packets_of_a_controller_that_does_not_read_marks_are_not_capable() {
+fn packets_of_a_mark_blind_controller_are_not_capable() {
     let mut sender = Sender::new(capable(Transfer::Unlimited), Deaf, Time::ZERO);
     assert_eq!(sender.poll_transmit(at(0)).map(|segment| segment.ecn), Some(Ecn::NotEct));
 }
@@ -191,7 +191,7 @@ impl Extras for Watched {}
 /// One packet in 400 is marked, for two minutes. Each reaction leaves this share of the window, two reactions are at
 /// least a round trip apart, and nothing is lost or repeated.
 #[test]
-fn a_marked_flow_halves_once_per_window_and_loses_nothing() {
+fn a_marked_flow_halves_once_per_window_without_loss() {
     for (name, kept) in [("newreno", 0.5), ("cubic", 0.7), ("hybla", 0.5), ("scalable", 0.875)] {
         let params = capable(Transfer::Unlimited);
         let watched = Watched { inner: controller(name, &params, &[]), answers: Vec::new() };
@@ -213,7 +213,7 @@ fn a_marked_flow_halves_once_per_window_and_loses_nothing() {
     }
 }
 
-/// Packets that leave at each of so many acknowledgments of one packet. Twenty are in flight, and the first is marked.
+/// Packets that leave at each of this many acknowledgments of one packet. Twenty are in flight, and the first is marked.
 fn released(name: &str, acknowledgments: u64) -> Vec<usize> {
     let params = SenderParams { initial_window: 20, ..capable(Transfer::Unlimited) };
     let mut sender = Sender::new(params, controller(name, &params, &[]), Time::ZERO);
@@ -228,7 +228,7 @@ fn released(name: &str, acknowledgments: u64) -> Vec<usize> {
 /// The window falls from twenty to ten. Of 18 packets that are delivered, every second lets one leave (RFC 6937). Then ten are
 /// in flight, and stay so until the first packet that left after the mark is acknowledged, the 21st; ten more make eleven.
 #[test]
-fn after_a_mark_one_packet_leaves_for_every_two_delivered() {
+fn after_a_mark_one_packet_leaves_per_two_delivered() {
     let expected = [[1, 0].repeat(9), vec![0, 1], vec![1; 9], vec![2]].concat();
     for name in ["newreno", "lp"] {
         assert_eq!(released(name, 30), expected, "{name}");
@@ -237,14 +237,14 @@ fn after_a_mark_one_packet_leaves_for_every_two_delivered() {
 
 /// DCTCP's window holds at once, as in RFC 8257: nothing leaves until ten are in flight, and it grows meanwhile.
 #[test]
-fn after_a_mark_dctcp_sends_as_its_window_says() {
+fn after_a_mark_dctcp_sends_by_its_window() {
     let left = released("dctcp", 12);
     assert_eq!((&left[..9], left.iter().sum::<usize>()), (&[0; 9][..], 3));
 }
 
-/// An application hands over two packets, then three; the sender is idle in between.
+/// An application offers two packets, then three; the sender is idle in between.
 #[test]
-fn a_sender_sends_what_its_application_offers_and_is_never_done() {
+fn an_application_limited_sender_never_completes() {
     let mut sender = Sender::new(sender_params(Transfer::Offered, RTT), Scripted::new(10), Time::ZERO);
     assert!(sender.poll_transmit(at(0)).is_none() && !sender.is_done());
     assert_eq!(sender.next_wakeup(), Time::MAX);

@@ -63,20 +63,20 @@ fn packets_above_or_within_a_hole_are_acknowledged_at_once() {
 #[test]
 fn blocks_are_those_of_the_rfc_example() {
     let mut receiver = Receiver::new(params());
-    let mut told = |sequence| {
+    let mut reported = |sequence| {
         let ack = receiver.on_segment(at(0), &segment(sequence));
         ack.map(|ack| (ack.next_expected, blocks(&ack)))
     };
-    assert_eq!(told(0), None);
-    assert_eq!(told(2), Some((1, vec![(2, 3)])));
-    assert_eq!(told(4), Some((1, vec![(4, 5), (2, 3)])));
-    assert_eq!(told(6), Some((1, vec![(6, 7), (4, 5), (2, 3)])));
-    assert_eq!(told(3), Some((1, vec![(2, 5), (6, 7)])));
-    assert_eq!(told(1), Some((5, vec![(6, 7)])));
+    assert_eq!(reported(0), None);
+    assert_eq!(reported(2), Some((1, vec![(2, 3)])));
+    assert_eq!(reported(4), Some((1, vec![(4, 5), (2, 3)])));
+    assert_eq!(reported(6), Some((1, vec![(6, 7), (4, 5), (2, 3)])));
+    assert_eq!(reported(3), Some((1, vec![(2, 5), (6, 7)])));
+    assert_eq!(reported(1), Some((5, vec![(6, 7)])));
 }
 
 #[test]
-fn a_packet_that_was_here_before_is_reported_as_duplicate() {
+fn a_repeated_packet_is_reported_as_duplicate() {
     let mut receiver = Receiver::new(params());
     feed(&mut receiver, &[0, 1, 3]);
     for sequence in [1, 3] {
@@ -95,22 +95,22 @@ fn a_packet_beyond_the_window_is_refused() {
 }
 
 #[test]
-fn every_arrival_is_stamped_once_in_the_first_acknowledgment_that_covers_it() {
+fn every_arrival_is_stamped_once() {
     let mut receiver = Receiver::new(ReceiverParams { stamps: true, ..params() });
-    let mut told = |ms, sequence| {
+    let mut reported = |ms, sequence| {
         let ack = receiver.on_segment(at(ms), &segment(sequence))?;
         Some(ack.arrivals[..usize::from(ack.stamps)].iter().map(|s| (s.sequence, s.arrived)).collect::<Vec<_>>())
     };
-    assert_eq!(told(1, 0), None);
-    assert_eq!(told(2, 1), Some(vec![(0, at(1)), (1, at(2))]));
-    assert_eq!(told(3, 2), None);
-    assert_eq!(told(4, 5), Some(vec![(2, at(3)), (5, at(4))]));
-    assert_eq!(told(5, 5), Some(vec![]), "a duplicate has its stamp already");
-    assert_eq!(told(6, 3), Some(vec![(3, at(6))]));
+    assert_eq!(reported(1, 0), None);
+    assert_eq!(reported(2, 1), Some(vec![(0, at(1)), (1, at(2))]));
+    assert_eq!(reported(3, 2), None);
+    assert_eq!(reported(4, 5), Some(vec![(2, at(3)), (5, at(4))]));
+    assert_eq!(reported(5, 5), Some(vec![]), "a duplicate has its stamp already");
+    assert_eq!(reported(6, 3), Some(vec![(3, at(6))]));
 }
 
 #[test]
-fn with_more_stamps_than_room_the_oldest_are_dropped() {
+fn drops_the_oldest_of_too_many_stamps() {
     let mut receiver = Receiver::new(ReceiverParams { stamps: true, delayed_ack: 11, ..params() });
     let ack = feed(&mut receiver, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).expect("eleventh");
     assert_eq!(usize::from(ack.stamps), MAX_STAMPS);
@@ -135,7 +135,7 @@ proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_acknowledgment_tells_the_truth(sequences in proptest::collection::vec(0u64..40, 1..120)) {
+    fn an_acknowledgment_matches_what_arrived(sequences in proptest::collection::vec(0u64..40, 1..120)) {
         let mut receiver = Receiver::new(params());
         let mut arrived = BTreeSet::new();
         for sequence in sequences {
@@ -146,13 +146,13 @@ proptest! {
             let Some(ack) = ack else { continue };
             prop_assert_eq!(ack.next_expected, edge);
             prop_assert_eq!(ack.duplicate, !new);
-            let told = blocks(&ack);
-            prop_assert_eq!(told.len(), runs.len().min(3));
-            prop_assert!(told.iter().all(|block| runs.contains(block)), "{:?} of {:?}", told, runs);
-            let distinct: BTreeSet<_> = told.iter().collect();
-            prop_assert_eq!(distinct.len(), told.len());
+            let reported = blocks(&ack);
+            prop_assert_eq!(reported.len(), runs.len().min(3));
+            prop_assert!(reported.iter().all(|block| runs.contains(block)), "{:?} of {:?}", reported, runs);
+            let distinct: BTreeSet<_> = reported.iter().collect();
+            prop_assert_eq!(distinct.len(), reported.len());
             if new && sequence > edge {
-                prop_assert!((told[0].0..told[0].1).contains(&sequence), "the newest comes first");
+                prop_assert!((reported[0].0..reported[0].1).contains(&sequence), "the newest comes first");
             }
         }
     }

@@ -47,14 +47,14 @@ fn departures(path: &Path<Scripted>, packet: u64) -> Vec<u64> {
     sent(path).into_iter().filter(|(_, sequence)| *sequence == packet).map(|(time, _)| time).collect()
 }
 
-fn loss(lost: u32, enters_recovery: bool) -> Told {
-    Told::Loss { lost, enters_recovery, transmissions: Vec::new() }
+fn loss(lost: u32, enters_recovery: bool) -> Report {
+    Report::Loss { lost, enters_recovery, transmissions: Vec::new() }
 }
 
 /// Packet 2 is lost. Packets 0 and 1 release 10 and 11; 3 and 4, above the hole, release 12 and 13 (limited transmit);
 /// 5 is the third, and 2 leaves again. With a target of 5 and ten in flight, every second delivery then releases one.
 #[test]
-fn the_third_packet_above_a_hole_brings_the_retransmission() {
+fn the_third_packet_above_a_hole_triggers_retransmission() {
     let path = ran(30, 0, lose(&[2]));
     let at_100: Vec<_> = sent(&path).into_iter().filter(|(time, _)| *time == 100).map(|(_, packet)| packet).collect();
     assert_eq!(at_100, [10, 11, 12, 13, 2, 14, 15]);
@@ -63,7 +63,7 @@ fn the_third_packet_above_a_hole_brings_the_retransmission() {
 }
 
 #[test]
-fn a_lost_retransmission_is_sent_again_after_a_round_trip() {
+fn a_lost_retransmission_is_repeated_after_an_rtt() {
     let mut lost = 0;
     let path = ran(60, 0, move |_, segment| {
         lost += u32::from(segment.sequence == 2);
@@ -75,7 +75,7 @@ fn a_lost_retransmission_is_sent_again_after_a_round_trip() {
 }
 
 #[test]
-fn every_hole_of_a_window_is_filled_in_one_round_trip() {
+fn fills_every_hole_of_a_window_in_one_rtt() {
     let path = ran(60, 0, lose(&[1, 3]));
     for packet in [1, 3] {
         assert_eq!(departures(&path, packet), [0, 100]);
@@ -97,12 +97,12 @@ fn mild_reordering_causes_no_retransmission() {
 fn reordering_is_undone_once_and_then_waited_for() {
     let late = |segment: &Segment| [2, 30].contains(&segment.transmission);
     let path = ran(60, 0, move |_, segment| if late(segment) { arrives_late(ms(10)) } else { arrives() });
-    assert_eq!(path.sender.controller().losses(), [&loss(1, true), &Told::Undo]);
+    assert_eq!(path.sender.controller().losses(), [&loss(1, true), &Report::Undo]);
     assert_eq!(path.sender.controller().window, 10);
     assert_eq!(path.sender.counters().retransmitted, 1);
 }
 
-/// Packet 2 was only late, packet 3 was lost: the reduction was right, and stands.
+/// Packet 2 was only late, packet 3 was lost: the reduction was right, and remains.
 #[test]
 fn an_episode_with_one_true_loss_is_not_undone() {
     let path = ran(60, 0, |_, segment| match segment.transmission {
@@ -117,7 +117,7 @@ fn an_episode_with_one_true_loss_is_not_undone() {
 /// Packet 2 is 20 ms late, and the acknowledgment that it causes is lost. The only evidence left is the report, after
 /// the end of recovery, that its retransmission arrived as a duplicate.
 #[test]
-fn a_report_of_a_duplicate_proves_the_retransmission_needless() {
+fn a_duplicate_report_proves_a_retransmission_spurious() {
     let mut path = path(60, 0, |_, segment| if segment.transmission == 2 { arrives_late(ms(20)) } else { arrives() });
     path.ack_fate = Box::new(|_, ack| if ack.echo == 2 { dropped() } else { arrives() });
     assert_eq!(run(path).sender.counters().undone, 1);
@@ -128,7 +128,7 @@ fn a_report_of_a_duplicate_proves_the_retransmission_needless() {
 fn timeouts_back_off() {
     let path = ran(10, 0, |now, _| if now < Time::ZERO + Span::from_secs(2) { dropped() } else { arrives() });
     assert_eq!(departures(&path, 0), [0, 300, 900, 2100]);
-    let timeout = |in_flight, first| Told::Timeout { in_flight, first };
+    let timeout = |in_flight, first| Report::Timeout { in_flight, first };
     let expected =
         [timeout(10, true), loss(10, false), timeout(1, false), loss(1, false), timeout(1, false), loss(1, false)];
     assert_eq!(path.sender.controller().losses(), expected.iter().collect::<Vec<_>>());
@@ -137,12 +137,12 @@ fn timeouts_back_off() {
 /// Nothing gets through for 400 ms, so the timer expires at 300 ms. At 500 ms the acknowledgment of the original
 /// arrives and echoes it: nothing else is sent again, and the window is what it was.
 #[test]
-fn a_spurious_timeout_is_undone_before_it_does_harm() {
+fn undoes_a_spurious_timeout_before_it_does_harm() {
     let held_until = Time::ZERO + ms(400);
     let path = ran(60, 0, move |now, _| arrives_late(held_until.saturating_since(now)));
     assert_eq!(
         path.sender.controller().losses(),
-        [&Told::Timeout { in_flight: 10, first: true }, &loss(10, false), &Told::Undo]
+        [&Report::Timeout { in_flight: 10, first: true }, &loss(10, false), &Report::Undo]
     );
     assert_eq!(path.sender.counters().retransmitted, 1);
     assert_eq!(path.sender.controller().window, 10);
@@ -158,7 +158,7 @@ fn a_true_timeout_is_not_undone() {
 /// Packet 2, its retransmission (transmission 14) and packet 14, which left after the reduction (transmission 15), are
 /// lost. When the second retransmission of packet 2 ends the episode, packet 14 is still missing: a second episode.
 #[test]
-fn a_loss_among_the_packets_of_recovery_begins_a_second_episode() {
+fn a_loss_among_packets_of_recovery_begins_another_episode() {
     let path = ran(60, 0, lose(&[2, 14, 15]));
     assert_eq!(path.sender.counters().recoveries, 2);
     assert_eq!(path.sender.controller().window, 2);
@@ -167,7 +167,7 @@ fn a_loss_among_the_packets_of_recovery_begins_a_second_episode() {
 /// The eighth of ten packets is lost. Only two packets above the hole arrive, not three, but it is sent again
 /// 100 + 100/4 ms after it left.
 #[test]
-fn a_hole_with_too_few_packets_above_it_is_filled_after_a_quarter_of_a_round_trip() {
+fn fills_a_hole_near_the_end_after_a_quarter_rtt() {
     let path = ran(10, 0, lose(&[7]));
     assert_eq!(departures(&path, 7), [0, 125]);
     assert_eq!(path.sender.counters().timeouts, 0);
@@ -177,7 +177,10 @@ fn a_hole_with_too_few_packets_above_it_is_filled_after_a_quarter_of_a_round_tri
 #[test]
 fn a_retransmission_gives_a_true_round_trip_sample() {
     let path = ran(60, 0, lose(&[2, 9]));
-    let told = &path.sender.controller().told;
-    assert!(told.iter().all(|told| !matches!(told, Told::Ack { rtt, .. } if *rtt != Some(RTT))), "{told:?}");
+    let reports = &path.sender.controller().reports;
+    assert!(
+        reports.iter().all(|report| !matches!(report, Report::Ack { rtt, .. } if *rtt != Some(RTT))),
+        "{reports:?}"
+    );
     assert_eq!(path.sender.rtt(), (RTT, RTT));
 }

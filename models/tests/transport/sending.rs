@@ -1,4 +1,4 @@
-//! What holds a sender back, and what it tells its controller.
+//! What limits a sender, and what it reports to its controller.
 
 use super::*;
 use packetscale_models::congestion::LossResponse;
@@ -61,7 +61,7 @@ fn the_receiver_window_bounds_what_is_outstanding() {
 }
 
 #[test]
-fn before_the_first_acknowledgment_the_window_of_the_handshake_holds() {
+fn the_handshakes_window_limits_the_first_flight() {
     for (window, leave) in [(4, 4), (10, 10), (11, 10), (0, 1)] {
         let params = SenderParams { handshake_window: window, ..sender_params(Transfer::Unlimited, RTT) };
         assert_eq!(burst(&mut sender(params, Scripted::new(10)), at(0)).len(), leave, "a window of {window}");
@@ -99,9 +99,9 @@ fn a_departure_time_holds_back_every_transmission() {
     assert_eq!(sender.poll_transmit(expiry + RTT).map(|segment| segment.sequence), Some(0));
 }
 
-/// A window of ten per round trip of 100 ms, twice, and room for four at the receiver, once.
+/// A window of ten per round trip of 100 ms, twice, and a receive window of four, once.
 #[test]
-fn pacing_spreads_the_window_and_what_the_receiver_has_room_for_over_the_round_trip() {
+fn pacing_spreads_the_smaller_window_over_the_rtt() {
     for (pacing_percent, handshake_window, packets, gap_ms) in [(200, u64::MAX, 10, 5), (100, 4, 4, 25)] {
         let params = SenderParams { pacing_percent, handshake_window, ..sender_params(Transfer::Unlimited, RTT) };
         let mut sender = sender(params, Scripted::new(10));
@@ -125,7 +125,7 @@ fn messages_end_in_packets_of_their_own() {
 }
 
 #[test]
-fn a_flow_is_window_limited_where_it_fills_its_window_and_not_where_its_receiver_limits_it() {
+fn a_flow_is_window_limited_only_by_its_own_window() {
     // The sender learns of the receiver's window with the first acknowledgment, a round trip after it filled its own.
     for (receive_window, until_ms, least, skipped, limited) in
         [(1 << 40, 1500, 50, 0, true), (4, 100_000, 90, 20, false)]
@@ -134,29 +134,29 @@ fn a_flow_is_window_limited_where_it_fills_its_window_and_not_where_its_receiver
         let mut path =
             transfer(params, ReceiverParams { window: receive_window, ..receiver_params() }, Scripted::new(10));
         path.run(at(until_ms));
-        let told = &path.sender.controller().told;
-        let found = told.iter().map(|told| matches!(told, Told::Ack { window_limited: true, .. }));
-        assert!(told.len() > least && found.skip(skipped).all(|found| found == limited), "{told:?}");
+        let reports = &path.sender.controller().reports;
+        let found = reports.iter().map(|report| matches!(report, Report::Ack { window_limited: true, .. }));
+        assert!(reports.len() > least && found.skip(skipped).all(|found| found == limited), "{reports:?}");
     }
 }
 
-/// Packets 3 and 4 are lost and repeated. The controller is told once about every transmission that arrived, in order
-/// within each acknowledgment, with its arrival 50 ms after it left. It is told which transmissions were lost.
+/// Packets 3 and 4 are lost and repeated. Each transmission that arrived is reported once, in order
+/// within each acknowledgment, with its arrival 50 ms after it left. The lost transmissions are reported, too.
 #[test]
-fn arrivals_and_losses_are_told_to_a_controller_that_asks() {
+fn reports_arrivals_and_losses_on_request() {
     let controller = Scripted { wants_arrivals: true, response: LossResponse::OwnWindow, ..Scripted::new(10) };
     let receiver = ReceiverParams { stamps: true, ..receiver_params() };
     let mut path = transfer(sender_params(Transfer::Sized(PACKET * 60), RTT), receiver, controller);
     path.segment_fate = Box::new(|_, s| if [3, 4].contains(&s.transmission) { dropped() } else { arrives() });
     path.run(at(100_000));
     let (mut arrived, mut lost) = (Vec::new(), Vec::new());
-    for told in &path.sender.controller().told {
-        match told {
-            Told::Arrivals(arrivals) => {
+    for reports in &path.sender.controller().reports {
+        match reports {
+            Report::Arrivals(arrivals) => {
                 assert!(arrivals.is_sorted_by_key(|(transmission, _)| *transmission));
                 arrived.extend_from_slice(arrivals);
             }
-            Told::Loss { transmissions, .. } => lost.extend_from_slice(transmissions),
+            Report::Loss { transmissions, .. } => lost.extend_from_slice(transmissions),
             _ => {}
         }
     }
@@ -179,7 +179,7 @@ fn a_controller_with_its_own_window_keeps_it_in_recovery() {
 }
 
 #[test]
-fn an_acknowledgment_of_what_was_never_sent_is_ignored() {
+fn ignores_an_acknowledgment_of_unsent_data() {
     let mut sender = endless(2);
     burst(&mut sender, at(0));
     sender.on_ack(at(100), &Ack::plain(5, 1, 100));
@@ -201,7 +201,7 @@ fn a_timeout_spares_packets_that_have_just_left() {
 }
 
 /// Packets 0 and 1 leave 20 ms apart and are acknowledged together at 140 ms. The estimator takes the 140 ms of the first
-/// (RFC 7323): 100 + 40/8 = 105 ms; the controller is told the 120 ms of the second.
+/// (RFC 7323): 100 + 40/8 = 105 ms; the controller receives the 120 ms of the second.
 #[test]
 fn a_delayed_acknowledgment_is_timed_by_its_first_packet() {
     let mut sender = endless(1);
@@ -210,15 +210,18 @@ fn a_delayed_acknowledgment_is_timed_by_its_first_packet() {
     burst(&mut sender, at(20));
     sender.on_ack(at(140), &Ack::plain(2, 0, 100));
     assert_eq!(sender.rtt().0, Span::from_millis(105));
-    let told = sender.controller().told.last();
-    assert!(matches!(told, Some(Told::Ack { rtt: Some(rtt), .. }) if *rtt == Span::from_millis(120)), "{told:?}");
+    let reports = sender.controller().reports.last();
+    assert!(
+        matches!(reports, Some(Report::Ack { rtt: Some(rtt), .. }) if *rtt == Span::from_millis(120)),
+        "{reports:?}"
+    );
 }
 
-/// Packets leave 10 ms apart, and every second one is acknowledged; the first acknowledgment is lost. The next says 4 at
+/// Packets leave 10 ms apart, and every second one is acknowledged; the first acknowledgment is lost. The next covers 4 at
 /// 140 ms and echoes packet 2, the first that the receiver had not acknowledged (RFC 7323, section 4.3), of 20 ms. Its
-/// round trip is 120 ms: SRTT = 100 + (120 - 100) / 8 = 102.5 ms. Packet 0 would say 105, packet 3 101.25.
+/// round trip is 120 ms: SRTT = 100 + (120 - 100) / 8 = 102.5 ms. Packet 0 would give 105, packet 3 101.25.
 #[test]
-fn after_a_lost_acknowledgment_the_echoed_packet_gives_the_round_trip() {
+fn a_lost_acknowledgment_leaves_the_rtt_to_the_echo() {
     let mut sender = endless(10);
     for ms in [0, 10, 20, 30] {
         sender.controller_mut().departure = at(ms + 10);

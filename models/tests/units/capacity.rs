@@ -1,4 +1,4 @@
-//! Wires whose rate changes, compared with arithmetic by hand and with queues that are drained step by step.
+//! Wires with varying rates, compared with arithmetic by hand and with queues that are drained step by step.
 
 use packetscale_models::units::{Bytes, Capacity, CapacityPoint, Rate, Span, Time, VaryingSerialiser};
 use proptest::prelude::*;
@@ -40,7 +40,7 @@ fn served(capacity: Capacity, packets: &[(Time, u64)]) -> Vec<(Time, Time)> {
 }
 
 #[test]
-fn a_packet_that_a_step_meets_is_sent_in_two_parts() {
+fn a_packet_across_a_rate_step_is_sent_in_two_parts() {
     // 8 Mbit/s is 1000 B per ms. The second packet has 500 B left at 2 ms; at 4 Mbit/s they take 1 ms. Then nothing moves
     // until 10 ms, when 2 Mbit/s begin: 1000 B in 4 ms.
     let capacity = steps(&[(0, 8), (2, 4), (3, 0), (10, 2)], None);
@@ -51,26 +51,26 @@ fn a_packet_that_a_step_meets_is_sent_in_two_parts() {
 }
 
 #[test]
-fn a_link_that_stands_for_good_never_serves_again() {
+fn a_permanently_stopped_link_never_serves_again() {
     let times = served(steps(&[(0, 8), (2, 0)], None), &[(ms(0), 1000), (ms(1), 1500), (ms(5), 100)]);
     assert_eq!(times, [(ms(0), ms(1)), (ms(1), Capacity::NEVER), (Capacity::NEVER, Capacity::NEVER)]);
 }
 
 #[test]
-fn opportunities_that_nobody_takes_are_lost_and_small_packets_share_one() {
+fn unused_opportunities_are_lost_and_small_packets_share_one() {
     // A trace of 1, 3, 3 and 5 ms, again from 5 ms on: 1 3 3 5 6 8 8 10.
     let capacity = opportunities(&[1, 3, 3, 5]);
     let packets = [(ms(2), 700), (ms(2), 700), (ms(2), 700), (ms(4), 1500), (ms(6), 3000), (ms(7), 1)];
     let times = served(capacity, &packets);
-    // The third has 100 B in the first opportunity at 3 ms and the rest in the second, whose remainder is lost. What
-    // comes at 6 ms comes too late for the opportunity of 6 ms.
+    // The third has 100 B in the first opportunity at 3 ms and the rest in the second, the remainder of which is lost. A
+    // packet at 6 ms is too late for the opportunity of 6 ms.
     let expected = [(3, 3), (3, 3), (3, 3), (5, 5), (8, 8), (10, 10)];
     assert_eq!(times, expected.map(|(begins, departs)| (ms(begins), ms(departs))));
 }
 
 /// 8 Mbit/s, 1000 B per ms, until 6 ms, then 2 Mbit/s, 250 B per ms, in grants every 4 ms: 4000, 2500, 1000, 1000, ... B.
 #[test]
-fn a_grant_hands_out_what_the_rate_offered_since_the_last() {
+fn a_grant_carries_what_the_rate_offered_since_the_last() {
     let capacity = steps(&[(0, 8), (6, 2)], None).in_grants(Span::from_millis(4));
     assert_eq!(capacity.amount(ms(0), ms(11)), Bytes::new(6500));
     assert_eq!((capacity.amount(ms(3), ms(4)), capacity.amount(ms(4), ms(7))), (Bytes::new(4000), Bytes::ZERO));
@@ -84,7 +84,7 @@ fn a_grant_hands_out_what_the_rate_offered_since_the_last() {
 }
 
 #[test]
-fn grants_of_a_link_that_stands_for_good_end() {
+fn grants_of_a_permanently_stopped_link_end() {
     let capacity = steps(&[(0, 8), (2, 0)], None).in_grants(Span::from_millis(4));
     let times = served(capacity, &[(ms(0), 1000), (ms(0), 1000), (ms(0), 1)]);
     assert_eq!(times, [(ms(4), ms(4)), (ms(4), ms(4)), (Capacity::NEVER, Capacity::NEVER)]);
@@ -106,7 +106,7 @@ fn amounts_and_means_are_those_of_the_graph() {
 }
 
 #[test]
-fn what_carries_nothing_or_is_not_in_order_is_no_capacity() {
+fn refuses_capacity_that_is_zero_or_out_of_order() {
     let point = |at, mbps| CapacityPoint { at: Span::from_millis(at), burst: Bytes::ZERO, rate: Rate::from_mbps(mbps) };
     let period = |n| Some(Span::from_millis(n));
     for (points, period) in [
@@ -123,7 +123,7 @@ fn what_carries_nothing_or_is_not_in_order_is_no_capacity() {
 }
 
 /// A queue that is drained at each instant from 1 on: packets that came before it leave with what is offered then, the
-/// last perhaps in part, and what they leave is lost. When packets begin and depart.
+/// last perhaps in part, and the rest of it is lost. Returns when packets begin and depart.
 fn drained(packets: &[(u64, u64)], mut offered: impl FnMut(u64) -> u64) -> Vec<(u64, u64)> {
     let mut waiting: VecDeque<(u64, u64)> = packets.iter().copied().collect();
     let (mut times, mut begun) = (Vec::new(), None);
@@ -149,7 +149,7 @@ fn drained(packets: &[(u64, u64)], mut offered: impl FnMut(u64) -> u64) -> Vec<(
     times
 }
 
-/// The loop of `mm-link`, by microseconds: so many opportunities each millisecond.
+/// The loop of `mm-link`, by microseconds: opportunities at these times of each period.
 fn drained_by_opportunities(at_ms: &[u64], packets: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let period = at_ms.last().unwrap();
     let is_now = |now_ms: u64, at: u64| now_ms >= at && (now_ms - at).is_multiple_of(*period);
@@ -206,7 +206,7 @@ proptest! {
     }
 
     #[test]
-    fn rates_and_grants_serve_as_a_queue_that_is_drained_picosecond_by_picosecond(
+    fn rates_and_grants_serve_as_a_stepwise_queue(
         first in 1u64..9,
         more in prop::collection::vec((1u64..30, 0u64..9), 0..6),
         tail in 1u64..30,

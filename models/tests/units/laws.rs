@@ -48,7 +48,7 @@ proptest! {
     }
 
     #[test]
-    fn a_decimal_with_any_unit_is_read_without_rounding(
+    fn reads_a_decimal_with_any_unit_without_rounding(
         whole in 0u64..1_000_000, fraction in "[0-9]{0,15}", unit in 0..TIMES.len(), space in " {0,2}",
     ) {
         let (name, scale) = TIMES[unit];
@@ -58,7 +58,7 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_a_quantity_or_refused_with_the_text_and_a_right_form(text in "\\PC{0,20}") {
+    fn any_text_is_read_or_refused_with_a_right_form(text in "\\PC{0,20}") {
         let refusals = [
             text.parse::<Span>().err(), text.parse::<Rate>().err(), text.parse::<Bytes>().err(),
             text.parse::<Packets>().err(), text.parse::<Ratio>().err(),
@@ -70,7 +70,7 @@ proptest! {
     }
 
     #[test]
-    fn a_time_on_the_wire_is_that_of_exact_division(bytes in 0u64..=u64::MAX / 8, bps in any_size()) {
+    fn wire_time_is_exact_division(bytes in 0u64..=u64::MAX / 8, bps in any_size()) {
         let time = Rate::from_bps(bps).time_for(Bytes::new(bytes)).picos();
         let exact = (u128::from(bytes) * 8 * PS_PER_S).checked_div(u128::from(bps)).unwrap_or(u128::MAX);
         prop_assert_eq!(time, saturated(exact));
@@ -84,13 +84,13 @@ proptest! {
     }
 
     #[test]
-    fn an_amount_in_a_span_is_that_of_exact_division(bps in any_size(), ps in any_size()) {
+    fn an_amount_in_a_span_is_exact_division(bps in any_size(), ps in any_size()) {
         let amount = Rate::from_bps(bps).amount_in(Span::from_picos(ps)).get();
         prop_assert_eq!(amount, saturated(u128::from(bps) * u128::from(ps) / (8 * PS_PER_S)));
     }
 
     #[test]
-    fn a_ratio_is_the_exact_quotient_cut_to_its_grid_and_saturated(a in any_size(), b in any_size()) {
+    fn a_ratio_is_the_exact_quotient_on_its_grid(a in any_size(), b in any_size()) {
         let exact = (u128::from(a) * ONE).checked_div(u128::from(b)).unwrap_or(0);
         prop_assert_eq!(Ratio::of(a, b).q32(), saturated(exact));
         prop_assert_eq!(Span::from_picos(a).ratio_to(Span::from_picos(b)), Ratio::of(a, b));
@@ -115,7 +115,7 @@ proptest! {
     }
 
     #[test]
-    fn a_serialiser_is_never_a_picosecond_off_whatever_the_sizes(
+    fn a_serialiser_is_never_a_picosecond_off(
         bps in prop_oneof![1u64..1000, 1_000_000u64..400_000_000_001], sizes in prop::collection::vec(1u64..10_000, 1..200),
     ) {
         let mut wire = Serialiser::new(Rate::from_bps(bps));
@@ -169,20 +169,20 @@ proptest! {
 }
 
 #[test]
-fn a_serialiser_at_ten_gigabits_moves_exactly_ten_gigabits_in_a_second() {
+fn a_serialiser_at_10_gbit_is_exact_over_1s() {
     let mut wire = Serialiser::new(Rate::from_gbps(10));
     let time: u64 = (0..1_250_000).map(|_| wire.next(Bytes::new(1000)).picos()).sum();
     assert_eq!(time, 1_000_000_000_000);
 }
 
 #[test]
-fn a_packet_that_would_take_longer_than_a_span_can_hold_panics() {
+fn wire_times_beyond_a_span_panic() {
     // 8e8 bits at 1 bit/s take 8e8 s; a span holds 1.8e7 s.
     assert!(catch_unwind(|| Serialiser::new(Rate::from_bps(1)).next(Bytes::new(100_000_000))).is_err());
 }
 
 #[test]
-fn each_kind_of_mistake_is_told() {
+fn reports_each_kind_of_mistake() {
     let problem = |text: &str| text.parse::<Rate>().map_err(|error| error.problem);
     assert_eq!(problem("10"), Err(Problem::NoUnit));
     assert_eq!(problem("10 m"), Err(Problem::UnknownUnit(None)));
@@ -200,7 +200,7 @@ fn each_kind_of_mistake_is_told() {
 }
 
 #[test]
-fn a_refusal_says_what_was_found_and_shows_a_right_form() {
+fn a_refusal_shows_the_input_and_a_right_form() {
     let refusal = "10".parse::<Rate>().map_err(|error| error.to_string());
     assert_eq!(refusal, Err("found \"10\" (no unit); expected a rate like \"10 Gbit/s\"".to_string()));
 }
@@ -223,7 +223,7 @@ fn what_is_not_a_number_becomes_nothing() {
 }
 
 #[test]
-fn round_trips_of_one_flow_add_up_to_more_than_a_span_holds() {
+fn summed_round_trips_may_exceed_a_span() {
     // 40 million acknowledgments, each half a second late: 20 million seconds, where a span ends at 18.4 million.
     let mut sum = SpanSum::default();
     (0..40).for_each(|_| sum += Span::from_secs(500_000));

@@ -168,7 +168,7 @@ impl<'e> FlowBuilder<'e> {
         let stamps = receiver.stamps && needs.arrivals;
         let params = SenderParams { handshake_rtt, ..sender_params(spec, receive_window, message_window.is_some()) };
         let mut sender = Sender::new(params, controller, start);
-        sender.count_round_trips_anew(Time::ZERO + experiment.warmup);
+        sender.restart_round_trips(Time::ZERO + experiment.warmup);
         let coalescer = Coalescer::new(receiver.coalescing, seed(Purpose::Card));
         let fused = self.mode == Mode::Fused && self.in_order;
         let immediate =
@@ -217,14 +217,14 @@ impl<'e> FlowBuilder<'e> {
         let setup = spec.setup(new.start, seed(self.experiment.seed, Purpose::Controller, new.draws));
         let setup = Setup { handshake_rtt, ..setup };
         if let Some(own) = &spec.controller.own {
-            return Ok(AnyController::Brought(own.make(&setup)));
+            return Ok(AnyController::External(own.make(&setup)));
         }
         if let Some(file) = &spec.controller.file {
             let object = self.opened(file)?;
             return object.build(&setup, &spec.controller.settings).map_err(|error| {
                 let (name, at) = (object.name, new.start.as_secs_f64());
                 let found = format!("that controller \"{name}\" refuses to begin a flow at {at} s");
-                RunError::Brought(OpenError { file: file.clone(), found, expected: error.to_string() })
+                RunError::External(OpenError { file: file.clone(), found, expected: error.to_string() })
             });
         }
         let entry = packetscale_models::congestion::find(&spec.controller.kind)
@@ -243,7 +243,7 @@ impl<'e> FlowBuilder<'e> {
                 let found =
                     format!("states of more than {MOST_STATES_BYTES} bytes in {} flows", experiment.flows.len());
                 let expected = "fewer flows, or a smaller state_bytes".to_string();
-                return Err(RunError::Brought(OpenError { file: file.to_path_buf(), found, expected }));
+                return Err(RunError::External(OpenError { file: file.to_path_buf(), found, expected }));
             }
         }
         Ok(())
@@ -255,7 +255,7 @@ impl<'e> FlowBuilder<'e> {
         if let Some((_, object)) = self.opened.iter().find(|(known, _)| *known == file) {
             return Ok(object);
         }
-        let object = experiment::brought::open(file).map_err(RunError::Brought)?;
+        let object = experiment::brought::open(file).map_err(RunError::External)?;
         self.opened.push((file.to_path_buf(), object));
         Ok(object)
     }

@@ -53,7 +53,7 @@ pub(crate) struct Endpoints {
     details: Details,
     /// Acknowledgments that are crossing links.
     way_back: WayBack,
-    /// Where receivers write the acknowledgment at hand.
+    /// Where receivers write the current acknowledgment.
     answer: Ack,
     /// Hosts hold packets until a batch is full.
     batching: bool,

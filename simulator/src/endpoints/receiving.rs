@@ -13,7 +13,7 @@ pub(crate) enum Reception {
     Packet,
     /// It waits in the card.
     Waits,
-    /// The card hands over its batch, this packet the last.
+    /// The card delivers its batch, this packet the last.
     Batch,
 }
 

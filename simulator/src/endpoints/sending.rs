@@ -172,7 +172,7 @@ impl Endpoints {
             return None;
         }
         if self.flows[index].access.due() != now && self.flows[index].runs_ahead {
-            self.look(agenda, now, index);
+            self.advance_sender(agenda, now, index);
         }
         let flow = &mut self.flows[index];
         let transit = self.accesses.pop_at(&mut flow.access, now);
@@ -184,23 +184,23 @@ impl Endpoints {
         transit.map(|transit| (transit, goes_on))
     }
 
-    /// The packet of a flow that arrived now has its fate, and its sender goes on.
+    /// The fate of a flow's arriving packet is decided, and its sender continues.
     pub(crate) fn pass(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
-        self.look(agenda, now, index);
+        self.advance_sender(agenda, now, index);
         let next = self.expect_next(index);
         agenda.advance_packet_late(now, EventSource::Access(index as u32), next);
     }
 
     /// A sender with a separate clock continues.
     #[inline(never)]
-    fn look(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+    fn advance_sender(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
         self.go_on(agenda, now, index);
         let mut sending = self.sending(index);
         sending.note_next();
         sending.set_timer(agenda, now);
     }
 
-    /// The event at hand was the flow's at its first link: when the next is due.
+    /// The current event was the flow's at its first link: when the next is due.
     #[inline(always)]
     fn expect_next(&mut self, index: usize) -> Option<Time> {
         let next = self.sending(index).expected();
@@ -245,7 +245,7 @@ impl Sending<'_> {
         out + self.flow.access_delay
     }
 
-    /// The flow has gone on: notes what follows.
+    /// The flow has advanced: notes what follows.
     #[inline(always)]
     pub(super) fn note_next(&mut self) {
         let stands = self.flow.sender.controller().keeps_departure();
@@ -296,7 +296,7 @@ impl Sending<'_> {
         }
     }
 
-    /// Has the flow come back in time: at its first link, and for its timer.
+    /// Schedules the flow's next turns: at its first link, and for its timer.
     #[inline(always)]
     pub(super) fn arm(&mut self, agenda: &mut Agenda, now: Time) {
         if !self.flow.runs_ahead && self.flow.may_run_ahead && self.flow.sender.departure() < Time::MAX {

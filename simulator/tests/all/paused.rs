@@ -5,7 +5,7 @@ use experiment::brought::{Maker, Own};
 use experiment::scenario::ControllerSpec;
 use packetscale_models::congestion::newreno::NewReno;
 use packetscale_models::congestion::{
-    AckSample, AnyController, Brought, Controller, Decision, Extras, Loss, Sent, Setup, Timeout,
+    AckSample, AnyController, Controller, Decision, External, Extras, Loss, Sent, Setup, Timeout,
 };
 use packetscale_models::settings::Settings;
 use simulator::Paused;
@@ -63,7 +63,7 @@ struct Witnesses {
 }
 
 impl Maker for Witnesses {
-    fn make(&self, setup: &Setup) -> Box<dyn Brought> {
+    fn make(&self, setup: &Setup) -> Box<dyn External> {
         let law = NewReno::build(setup, &Settings::new()).expect("no settings fit");
         Box::new(Witness { law, log: Arc::clone(&self.log), gap: self.gap, next: setup.now })
     }
@@ -101,7 +101,7 @@ fn noted(gap: Span, pause: Option<Span>) -> Vec<(Time, &'static str)> {
             while !run.is_over() {
                 run.advance(run.now() + pause).expect("nothing is read");
                 run.with_controller(0, |controller: &mut AnyController| {
-                    assert!(matches!(controller, AnyController::Brought(_)));
+                    assert!(matches!(controller, AnyController::External(_)));
                 });
             }
         }

@@ -200,7 +200,7 @@ impl Bbr {
         false
     }
 
-    /// Each round of a probe raises the bound by twice as many packets as the round before.
+    /// Each round of a probe doubles the packets by which the bound rises.
     fn raise_longterm(&mut self, newly: u64) {
         if !self.is_window_full() || self.window < self.bounds.inflight_longterm {
             return;

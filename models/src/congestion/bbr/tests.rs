@@ -1,4 +1,4 @@
-//! One transition per test. The path is 100 ms long and, where it says so, 8 Mbit/s wide: 1000 packets of 1000 bytes
+//! One transition per test. The path is 100 ms long and, where the test uses its rate, 8 Mbit/s wide: 1000 packets of 1000 bytes
 //! per second, 100 per round trip.
 
 use super::*;
@@ -13,12 +13,12 @@ fn at(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
-/// A host that delivers what the test says, when it says so.
+/// A host with scripted deliveries.
 struct Script {
     bbr: Bbr,
     now: Time,
     delivered: u64,
-    /// Packets in flight, told with each acknowledgment and as the flight of the packet sampled.
+    /// Packets in flight, reported with each acknowledgment and as the flight of the packet sampled.
     in_flight: u32,
 }
 
@@ -98,7 +98,7 @@ impl Script {
 
 /// 10 packets in 100 ms are 100 packets per second; times 2.77 at 8000 bits each: 2.216 Mbit/s.
 #[test]
-fn it_starts_at_the_initial_window_per_round_trip() {
+fn starts_at_the_initial_window_per_round_trip() {
     let bbr = Script::new().bbr;
     assert_eq!(bbr.decision(), Decision { window: 10, departure: Time::ZERO });
     assert_eq!(bbr.pacing_rate.bps() / 1000, 2215);
@@ -143,7 +143,7 @@ fn startup_ends_on_losses_in_six_ranges() {
 
 /// The pipe holds 100 packets: with 101 in flight it drains. At 100 it is done, with Down at the same time.
 #[test]
-fn drain_ends_when_the_pipe_holds_what_is_in_flight() {
+fn drain_ends_when_the_flight_fits_the_pipe() {
     let mut script = Script::filled(101);
     assert_eq!(script.bbr.state, State::Drain);
     assert_eq!(script.bbr.pacing_rate.bps(), 8_000_000 / 2 * 99 / 100 - 1);
@@ -162,7 +162,7 @@ fn drain_gives_up_after_three_rounds() {
 
 /// Two to three seconds from the start of Down, then one round of Refill; Up paces at 1.25 of 8 Mbit/s less 1 %.
 #[test]
-fn a_cycle_waits_two_to_three_seconds_before_it_refills_and_probes() {
+fn a_cycle_waits_2_to_3_s_before_it_probes() {
     let mut script = Script::cruising();
     let began = script.bbr.cycle_start;
     script.until(State::Refill);
@@ -185,7 +185,7 @@ fn a_small_pipe_probes_as_often_as_reno() {
 }
 
 #[test]
-fn a_probe_ends_when_three_rounds_deliver_no_more() {
+fn a_probe_ends_after_three_rounds_without_gain() {
     let mut script = Script::cruising();
     script.until(State::Up);
     assert_eq!(script.round(1000), State::Up);
@@ -195,7 +195,7 @@ fn a_probe_ends_when_three_rounds_deliver_no_more() {
 
 /// Three of 100 are above 2 %: 99 still fitted.
 #[test]
-fn a_probe_that_loses_too_much_sets_the_safe_volume() {
+fn a_lossy_probe_sets_the_safe_volume() {
     let mut script = Script::cruising();
     script.until(State::Up);
     script.lose(2);
@@ -204,9 +204,9 @@ fn a_probe_that_loses_too_much_sets_the_safe_volume() {
     assert_eq!((script.bbr.state, script.bbr.bounds.inflight_longterm), (State::Down, 99));
 }
 
-/// The estimate was 100 packets and the window more: 0.7 of 100 bounds what a flight of 20 says.
+/// The estimate was 100 packets and the window more: 0.7 of 100 bounds the estimate from a flight of 20.
 #[test]
-fn the_safe_volume_falls_by_no_more_than_beta() {
+fn the_safe_volume_falls_by_at_most_beta() {
     let mut script = Script::cruising();
     script.until(State::Up);
     script.in_flight = 20;
@@ -226,7 +226,7 @@ fn cruising_leaves_headroom_below_the_safe_volume() {
 
 /// The next probe after one that lost too much stops at the safe volume; if that lost nothing, another follows at once.
 #[test]
-fn a_probe_after_losses_is_cautious_and_then_repeated() {
+fn a_probe_after_losses_is_cautious_then_repeated() {
     let mut script = Script::cruising();
     script.until(State::Up);
     script.lose(3);
@@ -282,7 +282,7 @@ fn the_bandwidth_is_the_largest_of_two_cycles() {
 
 /// No lower delay for five seconds: half of the pipe's 100 packets until 200 ms and a round have passed.
 #[test]
-fn probe_rtt_halves_what_is_in_flight_every_five_seconds() {
+fn probe_rtt_halves_the_flight_every_5s() {
     let mut script = Script::cruising();
     let slow = Some(Span::from_millis(110));
     let entered = (0..60).find(|_| script.sampled(RTT, 1000, 0, slow) == State::ProbeRtt);
@@ -344,7 +344,7 @@ fn packets_acknowledged_in_bursts_widen_the_window() {
 }
 
 #[test]
-fn a_timeout_leaves_one_packet_and_recovery_gives_the_window_back() {
+fn a_timeout_leaves_one_packet_until_recovery_restores_the_window() {
     let mut script = Script::cruising();
     let window = script.bbr.window;
     script.bbr.on_timeout(&Timeout { now: script.now, in_flight: 100, first: true });
@@ -366,7 +366,7 @@ fn an_undo_takes_back_what_losses_set() {
 }
 
 #[test]
-fn after_an_idle_time_it_paces_at_the_bandwidth_and_does_not_probe_the_delay() {
+fn restart_after_idle_paces_at_the_bandwidth() {
     let mut script = Script::cruising();
     script.bbr.state = State::Down;
     script.bbr.on_sent(&Sent { in_flight: 2, app_limited: true, ..sent(script.now, 1000) });
@@ -386,6 +386,6 @@ fn settings_out_of_range_are_refused() {
     ] {
         let settings = Settings::from([(name.into(), value)]);
         let error = Bbr::build(&setup(1000, RTT, 10), &settings).expect_err(name);
-        assert!(matches!(error, SettingError::Invalid { name: told, .. } if told == name));
+        assert!(matches!(error, SettingError::Invalid { name: found, .. } if found == name));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::units::{Bytes, Rate, Ratio, Span, Time};
 
-/// Rounds that a delivery rate counts for, beside its own (`bbr_bw_rtts`).
+/// Rounds that a delivery rate counts for, in addition to its own (`bbr_bw_rtts`).
 const RATE_ROUNDS: usize = 10;
 
 /// The largest delivery rate of the last rounds (4.1.1.3).
@@ -53,7 +53,7 @@ impl FullPipe {
         self.reached = self.rounds >= FullPipe::ROUNDS;
     }
 
-    /// Measures growth anew.
+    /// Restarts the measurement of growth.
     pub fn restart(&mut self) {
         (self.base, self.rounds) = (Rate::ZERO, 0);
     }
@@ -105,7 +105,7 @@ impl Aggregation {
         self.excess[0] = self.excess[0].max((self.acked - expected).min(window));
     }
 
-    /// Measures anew after an idle time.
+    /// Restarts after an idle time.
     pub fn restart(&mut self, now: Time) {
         (self.start, self.acked) = (now, 0);
     }

@@ -1,5 +1,5 @@
-//! Whether a token bucket polices the flow (Linux only: `bbr_lt_bw_sampling`). Two intervals of 4 to 16 rounds, each with
-//! at least 50/256 as many packets lost as delivered and the same delivery rate within an eighth, say so. Then that rate is used for 48 rounds.
+//! Detects a token bucket that polices the flow (Linux only: `bbr_lt_bw_sampling`): two intervals of 4 to 16 rounds, each with
+//! at least 50/256 as many packets lost as delivered and the same delivery rate within an eighth. That rate is then used for 48 rounds.
 
 use crate::units::{Bytes, Rate, Ratio, Span, Time};
 
@@ -12,7 +12,7 @@ const SAME: Ratio = Ratio::of(1, 8);
 const SAME_RATE: Rate = Rate::from_bps(4_000);
 const MIN_TIME: Span = Span::from_millis(1);
 
-/// What an acknowledgment tells.
+/// Values of one acknowledgment.
 pub(super) struct Seen {
     pub now: Time,
     pub packet: Bytes,

@@ -1,4 +1,4 @@
-//! One transition per test. The path is 100 ms long and, where nothing else is said, 8 Mbit/s wide: 1000 packets of 1000
+//! One transition per test. The path is 100 ms long and, unless noted, 8 Mbit/s wide: 1000 packets of 1000
 //! bytes per second, 100 per round trip. Expected values are computed by hand from the law.
 
 use super::*;
@@ -8,7 +8,7 @@ use alloc::vec::Vec;
 const RTT: Span = Span::from_millis(100);
 const PACKET: Bytes = Bytes::new(1000);
 
-/// A host that delivers what the test says, when it says so.
+/// A host with scripted deliveries.
 struct Script {
     bbr: Bbr1,
     now: Time,
@@ -75,7 +75,7 @@ impl Script {
 
 /// 10 packets in 100 ms are 100 packets per second; times 2.885 at 8000 bits each, less 1 %: 2.28492 Mbit/s.
 #[test]
-fn it_starts_at_the_initial_window_per_round_trip() {
+fn starts_at_the_initial_window_per_round_trip() {
     let bbr = Script::new().bbr;
     assert_eq!(bbr.decision(), Decision { window: 10, departure: Time::ZERO });
     assert_eq!(bbr.pacing_rate.bps() / 1000, 2284);
@@ -95,7 +95,7 @@ fn startup_ends_after_three_rounds_without_growth() {
 
 /// The pipe holds 100 packets, and three quanta of 2 in Drain: 2.745 Mbit/s for 1/1024 s are 335 B, so two packets.
 #[test]
-fn drain_ends_when_the_pipe_holds_what_is_in_flight() {
+fn drain_ends_when_the_flight_fits_the_pipe() {
     let mut script = Script { in_flight: 107, ..Script::new() };
     (0..5).for_each(|_| assert_ne!(script.round(1000), Mode::ProbeBw));
     assert_eq!(script.bbr.mode, Mode::Drain);
@@ -105,7 +105,7 @@ fn drain_ends_when_the_pipe_holds_what_is_in_flight() {
 
 /// 1.25 of 8 Mbit/s less 1 % is 9.9 Mbit/s, 0.75 of it 5.94, once 7.92.
 #[test]
-fn a_cycle_probes_drains_and_cruises_for_six_round_trips() {
+fn a_cycle_probes_drains_and_cruises_six_rtts() {
     let mut script = Script::probing();
     script.until_phase(0);
     let mut rates = Vec::new();
@@ -120,7 +120,7 @@ fn a_cycle_probes_drains_and_cruises_for_six_round_trips() {
 
 /// While probing, 125 packets and three quanta of 2, rounded up to an even number, and two more must be in flight: 134.
 #[test]
-fn a_probe_lasts_until_its_volume_is_in_flight_or_a_packet_is_lost() {
+fn a_probe_ends_with_its_volume_or_a_loss() {
     for (in_flight, lost, over) in [(131, 0, false), (132, 0, true), (100, 1, true)] {
         let mut script = Script::probing();
         script.until_phase(0);
@@ -182,7 +182,7 @@ fn a_loss_costs_a_round_of_conservation() {
 
 /// The first round is over, and recovery ends and begins with one acknowledgment: the window stays.
 #[test]
-fn a_recovery_that_follows_another_at_once_conserves_nothing() {
+fn back_to_back_recoveries_conserve_nothing() {
     let mut script = Script::probing();
     script.lose(1);
     script.round(1000);
@@ -211,7 +211,7 @@ fn the_first_ten_packets_are_not_paced() {
 /// Two intervals, to the fourth and to the eighth round, with a quarter lost and the same rate: 1000 packets per second
 /// delivered. That is used for 48 rounds.
 #[test]
-fn a_policer_is_recognised_by_two_intervals_of_the_same_rate() {
+fn two_intervals_of_one_rate_reveal_a_policer() {
     let mut policer = Policer::default();
     let seen = |round: u64, lost: u64| policer::Seen {
         now: Time::ZERO + RTT.saturating_mul(round),

@@ -37,7 +37,7 @@ fn grow(cubic: &mut Cubic, from: u64, to: u64) {
 
 /// 1000 packets: threshold 700, K = cbrt(300 / 0.4) = 9.0856 s, and the window is back at 1000 then.
 #[test]
-fn the_window_is_back_at_its_maximum_after_k() {
+fn the_window_returns_to_its_maximum_after_k() {
     let mut cubic = cubic(1000);
     cubic.on_loss(&loss());
     assert_eq!(cubic.decision().window, 700);
@@ -47,10 +47,10 @@ fn the_window_is_back_at_its_maximum_after_k() {
     assert!((998..=1001).contains(&cubic.decision().window), "{}", cubic.decision().window);
 }
 
-/// 1000, then 700. At t = 0.1 s the cubic, 709.80, is above Reno's 700.00, and the target lies a round trip ahead:
+/// 1000, then 700. At t = 0.1 s the cubic, 709.80, is above Reno's 700.00, and the target is a round trip ahead:
 /// 0.4 (0.2 - 9.085603)^3 + 1000 = 719.3789. One acknowledgment goes a seven-hundredth of the 19.378 to go.
 #[test]
-fn one_acknowledgment_moves_the_window_by_its_share_of_the_way() {
+fn an_acknowledgment_moves_the_window_by_its_share() {
     let mut cubic = cubic(1000);
     cubic.on_loss(&loss());
     cubic.on_ack(&ack(at(0)));
@@ -62,7 +62,7 @@ fn one_acknowledgment_moves_the_window_by_its_share_of_the_way() {
 
 /// 1000, then a loss at 800, below the last maximum: the plateau is put at 800 (1 + 0.7) / 2 = 680, the window at 560.
 #[test]
-fn fast_convergence_gives_up_room_when_the_window_shrinks() {
+fn fast_convergence_lowers_the_maximum_of_a_shrinking_window() {
     let mut cubic = cubic(1000);
     cubic.on_loss(&loss());
     cubic.course.window = 800.0;
@@ -85,7 +85,7 @@ fn at_small_windows_it_grows_as_reno_would() {
 /// At 10 packets, the window before the loss: an acknowledgment adds 1 / 10 to the estimate by RFC 9438, and
 /// 0.52941 / 10 in Linux. The cubic, from 7 at the same time, is still below.
 #[test]
-fn past_the_window_before_the_loss_the_estimate_grows_as_reno_but_not_in_linux() {
+fn above_the_old_window_the_estimate_grows_as_reno_except_in_linux() {
     for (full_reno, expected) in [(true, 10.1), (false, 10.052_941)] {
         let mut cubic = cubic(10);
         cubic.full_reno = full_reno;
@@ -99,7 +99,7 @@ fn past_the_window_before_the_loss_the_estimate_grows_as_reno_but_not_in_linux()
 
 /// From 20: threshold 14. Slow start to 14; then the cubic starts on its plateau, K = 0.
 #[test]
-fn after_a_timeout_the_plateau_is_where_avoidance_begins() {
+fn after_a_timeout_avoidance_starts_at_the_plateau() {
     let mut cubic = cubic(20);
     cubic.on_timeout(&Timeout { now: at(0), in_flight: 20, first: true });
     assert_eq!((cubic.decision().window, cubic.slow_start_threshold()), (1, 14));
@@ -121,7 +121,7 @@ fn an_undo_restores_the_whole_course() {
 }
 
 #[test]
-fn time_in_which_the_window_is_not_used_does_not_count() {
+fn time_with_an_unused_window_does_not_count() {
     let mut cubic = cubic(1000);
     cubic.on_loss(&loss());
     cubic.on_ack(&ack(at(0)));
@@ -174,7 +174,7 @@ fn a_falling_delay_resumes_slow_start() {
 
 /// A mark of 100 packets leaves 70, or with `abe` 85.
 #[test]
-fn a_mark_leaves_what_a_loss_leaves_and_more_with_abe() {
+fn a_mark_cuts_as_a_loss_and_less_with_abe() {
     let after = |abe: bool| {
         let settings = Settings::from([("abe".into(), crate::settings::Setting::Switch(abe))]);
         let mut cubic = Cubic::build(&setup(1500, RTT, 100), &settings).expect("valid settings");

@@ -44,9 +44,9 @@ fn backlogged(newark: &mut Newark, end: Time) -> Vec<Time> {
 }
 
 /// W_p = 20 per 100 ms: after the initial bucket, 200 packets a second, 40 000 in 200 s with a deviation of 200; gaps of
-/// 5 ms whose deviation is their mean.
+/// 5 ms with a deviation equal to their mean.
 #[test]
-fn a_sender_that_always_has_data_sends_a_poisson_process_of_rate_w_over_rtt() {
+fn a_backlogged_sender_is_a_poisson_process_of_w_per_rtt() {
     for bucket in [1, 240] {
         let mut newark = newark(20, &[("bucket_max", Setting::Integer(bucket))]);
         let times = backlogged(&mut newark, at(200_000));
@@ -70,7 +70,7 @@ fn a_larger_g_sends_as_much_less() {
 
 /// Idle for 10 s: the bucket is full, and all of it may leave at once, then one by one.
 #[test]
-fn an_idle_sender_saves_as_many_tokens_as_the_bucket_holds() {
+fn an_idle_sender_saves_a_bucket_of_tokens() {
     let mut newark = newark(20, &[("bucket_max", Setting::Integer(30))]);
     while newark.decision().departure == Time::ZERO {
         newark.on_sent(&sent(at(0), 1000));
@@ -86,7 +86,7 @@ fn an_idle_sender_saves_as_many_tokens_as_the_bucket_holds() {
 
 /// 240, 120, 60, 30, 15, 7, 3, 1: once per round trip; then the window, from 64, in its place.
 #[test]
-fn eta_bits_halve_the_bucket_once_per_round_trip_and_then_the_window() {
+fn eta_bits_halve_the_bucket_then_the_window() {
     let mut newark = avoiding(64);
     let mut sizes = Vec::new();
     for rtt in 1..=9 {
@@ -111,7 +111,7 @@ fn tokens_above_a_smaller_bucket_are_lost() {
 
 /// 4 + 1/4 per acknowledgment: 4 of them make 5, 5 more make 6.
 #[test]
-fn the_bucket_grows_by_one_over_its_size_per_acknowledgment_without_eta_bit() {
+fn the_bucket_grows_by_the_inverse_of_its_size_per_ack() {
     let mut newark = avoiding(64);
     newark.bucket = Window::new(4);
     for (acks, size) in [(4, 5), (5, 6), (30_000, 240)] {
@@ -121,7 +121,7 @@ fn the_bucket_grows_by_one_over_its_size_per_acknowledgment_without_eta_bit() {
 }
 
 #[test]
-fn a_rho_bit_halves_the_window_and_leaves_the_bucket() {
+fn a_rho_bit_halves_only_the_window() {
     let mut newark = avoiding(64);
     marked(&mut newark, at(100), true, false, true);
     assert_eq!((newark.window.size, newark.bucket.size), (32, 240));
@@ -141,7 +141,7 @@ fn both_bits_at_once_halve_the_window_once() {
 }
 
 #[test]
-fn a_window_that_tokens_do_not_limit_grows_only_without_validation() {
+fn an_unused_window_grows_only_without_validation() {
     for (validate, size) in [(true, 10), (false, 12)] {
         let mut newark = newark(10, &[("validate", Setting::Switch(validate))]);
         newark.on_ack(&AckSample { window_limited: false, ..ack(at(1), 2, RTT) });

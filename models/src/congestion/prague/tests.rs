@@ -7,7 +7,7 @@ fn prague(window: u32, rtt: Span) -> Prague {
     Prague::build(&setup(1500, rtt, window), &Settings::new()).expect("defaults are valid")
 }
 
-/// Out of slow start for so many rounds, with marks seen.
+/// Out of slow start for this many rounds, with marks seen.
 fn settled(window: f64, alpha: f64, rounds: u32, rtt: Span) -> Prague {
     let course = Course { window, threshold: window };
     Prague { course, alpha, saw_mark: true, rounds, ..prague(10, rtt) }
@@ -48,7 +48,7 @@ fn the_first_mark_halves_and_ends_slow_start() {
 
 /// alpha = 0.2 leaves 0.9 of 100, and the nine unmarked packets of ten add 9/90.
 #[test]
-fn a_mark_takes_half_of_alpha_and_the_others_still_add() {
+fn a_mark_cuts_by_half_of_alpha() {
     let mut prague = settled(100.0, 0.2, 9, Span::from_millis(50));
     ack(&mut prague, at(100), 10, 1, 0, true);
     near(prague.course.window, 90.0 + 9.0 / 90.0);
@@ -66,7 +66,7 @@ fn alpha_moves_by_a_sixteenth_per_round() {
 
 /// 5 ms are a fifth of 25 ms: a window of 50 grows by 1/25 for 50 packets, but by 1 in the first four rounds.
 #[test]
-fn a_short_round_trip_grows_as_if_it_were_longer() {
+fn a_short_rtt_grows_as_a_longer_one() {
     let mut prague = settled(50.0, 0.0, TRANSITION, Span::from_millis(5));
     ack(&mut prague, at(100), 50, 0, 0, false);
     near(prague.course.window, 50.0 + 1.0 / 25.0);
@@ -87,7 +87,7 @@ fn it_answers_once_in_a_virtual_round_trip() {
 }
 
 #[test]
-fn a_loss_halves_and_an_undo_takes_it_back() {
+fn an_undo_restores_the_window_halved_by_a_loss() {
     let mut prague = settled(100.0, 0.1, 9, Span::from_millis(50));
     prague.on_loss(&loss(at(100), Span::from_millis(50)));
     near(prague.course.window, 50.0);
@@ -109,6 +109,6 @@ fn packets_are_paced_over_the_round_trip() {
 }
 
 #[test]
-fn its_packets_say_ect1() {
+fn packets_carry_ect1() {
     assert_eq!(prague(10, Span::from_millis(50)).needs().ecn, Ecn::Ect1);
 }

@@ -1,4 +1,4 @@
-//! Drives a law by hand: a path whose round-trip time the test sets, with one call per event.
+//! Drives a law step by step: a path with a round-trip time set by the test, with one call per event.
 
 use super::{Law, WindowBased};
 use crate::congestion::contract::{AckSample, Arrival, Controller, Loss, Setup, Timeout, Undo};
@@ -52,7 +52,7 @@ impl<L: Law> Driver<L> {
         &mut self.controller.law
     }
 
-    /// One acknowledgment of so many packets; no time passes. A full window is in flight.
+    /// One acknowledgment of this many packets; no time passes. A full window is in flight.
     pub fn ack(&mut self, packets: u32) {
         self.acked += u64::from(packets);
         self.min_rtt = self.min_rtt.min(self.rtt);
@@ -70,7 +70,7 @@ impl<L: Law> Driver<L> {
         self.controller.on_ack(&sample);
     }
 
-    /// So many acknowledgments of one packet each.
+    /// This many acknowledgments of one packet each.
     pub fn acks(&mut self, count: u32) {
         (0..count).for_each(|_| self.ack(1));
     }

@@ -19,7 +19,7 @@ fn packet(ecn: bool) -> Packet<u32> {
     Packet { ecn, ..Packet::new(0, Bytes::new(1000), 0) }
 }
 
-/// So many packets come at once, and one leaves every 100 us. Returns, in microseconds, when some were dropped, or marked.
+/// `packets` packets arrive at once, and one leaves every 100 us. Returns, in microseconds, when some were dropped, or marked.
 fn strikes(packets: u64, until_us: u64, ecn: bool) -> Vec<u64> {
     let mut queue = built();
     (0..packets).for_each(|_| {
@@ -38,11 +38,11 @@ fn strikes(packets: u64, until_us: u64, ecn: bool) -> Vec<u64> {
 /// The first packet above 5 ms leaves at 5 ms, so the first drop is at 105 ms. Pauses of 100, 70.71 and 57.74 ms follow,
 /// each drop at the first departure that is due.
 #[test]
-fn the_first_drops_are_an_interval_over_the_root_of_their_number_apart() {
+fn early_drops_follow_the_inverse_root_of_their_number() {
     assert_eq!(strikes(20_000, 340_000, false), [105_000, 205_000, 275_800, 333_500]);
 }
 
-/// The sum of 1/sqrt(k) up to m is 2 sqrt(m) + zeta(1/2) + 1/(2 sqrt(m)), but for 1/(24 m^1.5): below 25 us of an
+/// The sum of 1/sqrt(k) up to m is 2 sqrt(m) + zeta(1/2) + 1/(2 sqrt(m)), up to an error of 1/(24 m^1.5): below 25 us of an
 /// interval from m = 30 on. Departures are 100 us apart.
 #[test]
 fn drop_times_follow_the_closed_form() {
@@ -57,7 +57,7 @@ fn drop_times_follow_the_closed_form() {
 }
 
 #[test]
-fn packets_of_capable_senders_are_marked_when_others_would_be_dropped() {
+fn marks_capable_packets_where_others_are_dropped() {
     assert_eq!(strikes(60_000, 3_000_000, true), strikes(60_000, 3_000_000, false));
 }
 
@@ -76,11 +76,11 @@ fn a_queue_of_one_packet_is_left_alone() {
     }
 }
 
-/// Three rounds of a queue that stands, by hand. It strikes at 105, 205 and 275.8 ms, then stays below the target. Some
+/// Three rounds of a standing queue, by hand. It strikes at 105, 205 and 275.8 ms, then stays below the target. Some
 /// 10 ms later it is above again for an interval: the count starts from 3 - 1 = 2, so the second drop follows after
 /// 70.71 ms.
 #[test]
-fn a_new_dropping_state_soon_after_the_last_starts_from_its_rate() {
+fn a_soon_repeated_dropping_state_resumes_its_rate() {
     let mut codel = Codel::default();
     let params = Params { target: Span::from_millis(5), interval: Span::from_millis(100), packet: Bytes::new(1000) };
     let mut leave = |us: u64, wait_us: u64| {

@@ -22,7 +22,7 @@ fn at(us: u64) -> Time {
 /// RTT_max 100 ms: update = min(15, 33.3) = 15 ms, alpha = 0.1 0.015 / 0.01 = 0.15 Hz, beta = 3 Hz.
 /// 35 ms: 0.15 0.020 + 3 0.035 = 0.108. 25 ms: 0.15 0.010 - 3 0.010 = -0.0285. Then p_CL = 2 0.0795, p_C = 0.0795^2.
 #[test]
-fn p_and_what_is_coupled_to_it_by_hand() {
+fn coupled_probabilities_match_hand_calculation() {
     let mut queue = with(&[]);
     for (delay_ms, expected) in [(35, 0.108), (25, 0.0795)] {
         queue.control.update(Span::from_millis(delay_ms));
@@ -32,7 +32,7 @@ fn p_and_what_is_coupled_to_it_by_hand() {
     assert!((p_cl - 0.159).abs() < 1e-12 && (p_c - 0.006_320_25).abs() < 1e-12, "{p_cl} {p_c}");
 }
 
-/// Sends `count` packets that say this through a queue with this p', none of which waits. Returns parts marked and
+/// Sends `count` packets with this codepoint through a queue with this p', none of which waits. Returns parts marked and
 /// dropped.
 fn fate(ecn: Ecn, p: f64, count: u32) -> (f64, f64) {
     let mut queue = with(&[]);
@@ -52,7 +52,7 @@ fn fate(ecn: Ecn, p: f64, count: u32) -> (f64, f64) {
 /// p' = 0.1: L is marked with 2 p' = 0.2, C with p'^2 = 0.01, which is (p_CL / k)^2. Choices are counted, not drawn, so
 /// of 10 000 packets they are off by one at most.
 #[test]
-fn marks_in_the_low_queue_are_k_times_the_root_of_drops_in_the_classic_one() {
+fn l_marks_are_k_times_the_root_of_c_drops() {
     let near = |found: (f64, f64), expected: (f64, f64)| {
         assert!((found.0 - expected.0).abs() <= 1.1e-4 && (found.1 - expected.1).abs() <= 1.1e-4, "{found:?}");
     };
@@ -61,7 +61,7 @@ fn marks_in_the_low_queue_are_k_times_the_root_of_drops_in_the_classic_one() {
     near(fate(Ecn::Ect0, 0.1, 10_000), (0.01, 0.0));
 }
 
-/// p' = 0.6: p_CL is above 1 and p_C = 0.36 above 1/4. Nobody is spared, and what L sends is marked.
+/// p' = 0.6: p_CL is above 1 and p_C = 0.36 above 1/4. No packet is spared, and all that L sends is marked.
 #[test]
 fn overload_drops_in_both_queues() {
     for (ecn, marked) in [(Ecn::Ect1, 0.64), (Ecn::Ect0, 0.0), (Ecn::NotEct, 0.0)] {

@@ -56,7 +56,7 @@ fn each_arrival_moves_the_next_departure_earlier() {
 }
 
 #[test]
-fn a_packet_that_comes_after_the_gap_is_over_is_not_held() {
+fn a_packet_after_the_gap_is_not_held() {
     let mut queue = pacer(TABLE_2);
     queue.enqueue(Time::ZERO, packet(1000));
     queue.dequeue(Time::ZERO);
@@ -65,7 +65,7 @@ fn a_packet_that_comes_after_the_gap_is_over_is_not_held() {
 }
 
 #[test]
-fn the_gap_is_that_of_the_packet_that_has_left() {
+fn the_gap_is_that_of_the_departed_packet() {
     let mut queue = pacer(TABLE_2);
     queue.enqueue(Time::ZERO, packet(500));
     queue.dequeue(Time::ZERO);
@@ -75,7 +75,7 @@ fn the_gap_is_that_of_the_packet_that_has_left() {
 }
 
 #[test]
-fn beyond_q_max_packets_follow_each_other_as_fast_as_the_link_takes_them() {
+fn beyond_q_max_packets_leave_at_the_link_rate() {
     let mut queue = pacer(TABLE_2);
     for _ in 0..13 {
         queue.enqueue(Time::ZERO, packet(1000));
@@ -89,7 +89,7 @@ fn beyond_q_max_packets_follow_each_other_as_fast_as_the_link_takes_them() {
 }
 
 #[test]
-fn counting_the_packet_on_the_wire_reaches_mu_max_one_packet_earlier() {
+fn counting_the_packet_in_service_reaches_mu_max_earlier() {
     let mut queue = pacer(Params { qmax_includes_in_service: true, ..TABLE_2 });
     for _ in 0..10 {
         queue.enqueue(Time::ZERO, packet(1000));
@@ -102,7 +102,7 @@ fn counting_the_packet_on_the_wire_reaches_mu_max_one_packet_earlier() {
 }
 
 #[test]
-fn with_mu_min_zero_the_last_packet_opens_no_gap_that_ends_by_itself() {
+fn with_mu_min_zero_the_last_packet_opens_an_endless_gap() {
     let mut queue = pacer(Params { mu_min: Rate::ZERO, ..TABLE_2 });
     queue.enqueue(Time::ZERO, packet(1000));
     queue.dequeue(Time::ZERO);
@@ -113,7 +113,7 @@ fn with_mu_min_zero_the_last_packet_opens_no_gap_that_ends_by_itself() {
 }
 
 #[test]
-fn what_the_buffer_cannot_hold_is_dropped_and_moves_nothing() {
+fn a_dropped_packet_does_not_change_the_schedule() {
     let mut queue = Qlbp::new(TABLE_2, Limit::Packets(Packets::new(2)));
     queue.enqueue(Time::ZERO, packet(1000));
     queue.dequeue(Time::ZERO);
@@ -124,7 +124,7 @@ fn what_the_buffer_cannot_hold_is_dropped_and_moves_nothing() {
 }
 
 #[test]
-fn rates_out_of_order_and_queues_without_a_step_are_refused() {
+fn refuses_unordered_rates_and_a_zero_step() {
     assert_eq!(TABLE_2.check(), Ok(()));
     let faults = [
         Params { mu_min: Rate::from_mbps(10), ..TABLE_2 },
@@ -143,7 +143,7 @@ fn rates_out_of_order_and_queues_without_a_step_are_refused() {
 }
 
 #[test]
-fn without_settings_it_paces_from_a_hundredth_of_the_link_to_the_whole() {
+fn defaults_pace_from_a_hundredth_of_the_link_to_all() {
     let default = Params::of(Rate::from_mbps(100), &Settings::new()).unwrap();
     assert_eq!((default.mu_min, default.mu_max), (Rate::from_mbps(1), Rate::from_mbps(100)));
     assert_eq!((default.q_max, default.qmax_includes_in_service), (Packets::new(80), false));
@@ -153,7 +153,7 @@ fn without_settings_it_paces_from_a_hundredth_of_the_link_to_the_whole() {
 /// Here 8 ms (1/10 + 1/9.2 + 1/8.4 + 1/7.6 + 1/6.8 + 1/6 + 1/5.2 + 1/4.4 + 1/3.6 + 1/2.8) = 14.620 ms, where the bound
 /// of the steady state is 8 ms.
 #[test]
-fn a_queue_that_empties_holds_its_last_packet_for_the_sum_of_all_gaps() {
+fn an_emptying_queue_holds_its_last_packet_for_all_gaps() {
     let mut queue = pacer(TABLE_2);
     for _ in 0..11 {
         queue.enqueue(Time::ZERO, packet(1000));

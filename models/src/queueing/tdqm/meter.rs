@@ -82,7 +82,7 @@ impl Meter {
         }
     }
 
-    /// Returns the unfinished work at `now`, which lies after the last arrival.
+    /// Returns the unfinished work at `now`, which is after the last arrival.
     fn unfinished(&self, now: Time) -> Span {
         self.free.saturating_since(now)
     }

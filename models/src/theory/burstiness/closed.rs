@@ -20,7 +20,7 @@
 //! 1. VI-A: `Q_max = R_on T_on` is missing.
 //! 2. VI-B: the denominator of the throughput is `2 T_on eta`, as in VI-A, not `2 T_on tau`.
 //! 3. VI-C, VI-D: the second term of the throughput is added, not subtracted. The text of VI-C needs
-//!    `T_on >= T_off - D + eta`, as its title says: the hump fits into the burst.
+//!    `T_on >= T_off - D + eta`, as in its title: the hump fits into the burst.
 //! 4. VI-D: `Q_max` ends in `-(C - R_on) T_on` and `R_M` in `+(C - R_on) T_on / (z + eta)`.
 //! 5. VI-E: `R_H = R_L + (C - R_L) z / tau`, `R_M` adds its two parts, and so does the second line of `Q_max`.
 //! 6. Appendix X uses `T` for the part of the burst not spent at `R_H`; here `T` is the period.
@@ -65,7 +65,7 @@ pub fn closed_form(traffic: &OnOff, smoothing: &Smoothing) -> Result<Outcome, Er
 
 const SMOOTHED: [Case; 8] = [Case::L1, Case::L2, Case::L3, Case::S1, Case::S2, Case::S3, Case::S4, Case::S5];
 
-/// Returns the case whose own `D` satisfies its own conditions. The conditions divide all `D` among the cases and the
+/// Returns the case with a `D` that satisfies the case's conditions. The conditions divide all `D` among the cases and the
 /// fixed point is unique, so there is one such case. At a boundary the neighbours agree, and rounding decides.
 fn solve(m: &Model) -> Result<(Case, f64), Error> {
     if m.increase == 0.0 && m.decrease == 0.0 {

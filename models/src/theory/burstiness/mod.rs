@@ -83,17 +83,17 @@ pub struct Smoothing {
 pub enum Case {
     /// No smoothing: section IV.
     RttOnly,
-    /// Both ramps complete, the burst lies within the high plateau.
+    /// Both ramps complete, the burst is within the high plateau.
     L1,
-    /// Both ramps complete, the hump lies within the burst.
+    /// Both ramps complete, the hump is within the burst.
     L2,
     /// Both ramps complete, partial overlap.
     L3,
-    /// The fall is cut short, the burst lies within the high plateau.
+    /// The fall is cut short, the burst is within the high plateau.
     S1,
     /// The fall is cut short, partial overlap.
     S2,
-    /// The rise is cut short, the hump lies within the burst.
+    /// The rise is cut short, the hump is within the burst.
     S3,
     /// The rise is cut short, partial overlap.
     S4,

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! Source: R. Lovewell and J. Kaur, TR11-007, sections V and VI (the linear ramps of Figures 5 and 7). One expression
-//! stands for the paper's eight pairs `R_H, R_L`: `B = 0` gives `R_H = C`, `A = 0` gives `R_L = C - R_on`.
+//! replaces the paper's eight pairs `R_H, R_L`: `B = 0` gives `R_H = C`, `A = 0` gives `R_L = C - R_on`.
 
 use super::{Filter, Model};
 use crate::theory::search::bisect;

@@ -11,8 +11,8 @@
 //!
 //! 1. The printed `E` of 1.6 and 1.15 are rounded down. The 0.89 and 1.54 of Figure 3 come from an unrounded `L`. Here
 //!    both constants are solved for.
-//! 2. `Q_max` is not a bound: it assumes an empty queue at the start of the period. At the top 1 % the queue lies just
-//!    below `Q_max` (and above the `Q_max` with 1.6); at the top 5 % it lies above. `Q_min` shows `Omega(sqrt N)`, a
+//! 2. `Q_max` is not a bound: it assumes an empty queue at the start of the period. At the top 1 % the queue is just
+//!    below `Q_max` (and above the `Q_max` with 1.6); at the top 5 % it is above. `Q_min` shows `Omega(sqrt N)`, a
 //!    lower bound; Theorem 1 prints `O(sqrt N)`.
 
 use super::Arrivals;

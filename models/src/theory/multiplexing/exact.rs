@@ -41,7 +41,7 @@ fn repeats(first: f64, second: f64, packets: usize) -> Result<(), Error> {
     if (second - first).abs() > tolerance { Err(Error::NotPeriodic { first, second }) } else { Ok(()) }
 }
 
-/// Runs one period, from `work` at time `before`. Returns what is left right after the last arrival.
+/// Runs one period, from `work` at time `before`. Returns the unfinished work right after the last arrival.
 #[inline(always)]
 fn pass(phases: &[f64], mut before: f64, mut work: f64, limit: f64, mut accept: impl FnMut(f64, f64)) -> f64 {
     for &now in phases {

@@ -50,7 +50,7 @@ pub enum Law {
     },
     /// Independent phases, exactly.
     Periodic {
-        /// Flows other than the one whose packet looks at the queue.
+        /// Flows other than that of the arriving packet.
         others: u32,
         /// `T`, in packets.
         period: f64,

@@ -11,7 +11,7 @@
 //! ```
 //!
 //! One period is enough to fill the queue for every `U <= 1`, because the supremum that defines the periodic workload
-//! lies within one period. [`Runner::run`] checks that the second period ends as the first did.
+//! is within one period. [`Runner::run`] checks that the second period ends as the first did.
 //!
 //! Renewal arrivals are already sorted except for the few flows beyond `T`, and independent phases are drawn in order
 //! (sums of exponential gaps, divided by the last). The stable sort, which merges runs, therefore takes linear time.

@@ -3,7 +3,7 @@
 //! If every trial uses the same random draws, the loss falls with the buffer and rises with the load. Both are
 //! therefore bisections over a function that the caller evaluates, in parallel if it likes.
 
-/// Returns the smallest buffer, in packets, whose loss is at most `target`. One packet per flow is always enough: the
+/// Returns the smallest buffer, in packets, with a loss of at most `target`. One packet per flow is always enough: the
 /// queue cannot be longer.
 ///
 /// # Errors
@@ -26,7 +26,7 @@ pub fn smallest_buffer<E>(flows: u32, target: f64, mut loss: impl FnMut(u32) -> 
     Ok(enough)
 }
 
-/// Returns the largest utilisation up to `most` whose loss is at most `target`, to a ten-thousandth of `most` and at
+/// Returns the largest utilisation up to `most` with a loss of at most `target`, to a ten-thousandth of `most` and at
 /// least that.
 ///
 /// # Errors

@@ -65,7 +65,7 @@ impl Cycle {
     }
 }
 
-/// What a stream that comes back tells.
+/// The result of a stream.
 #[derive(Clone, Copy)]
 struct Past {
     rate: f64,

@@ -1,7 +1,7 @@
 //! The default law of Rapid as a fluid: where it rests, whether it swings there, and how it drains a queue.
 //!
 //! With capacity `C`, rates `R_i`, spare capacity `h = C - sum of R_i`, smallest round trip `T` and margin `m`, every flow
-//! measures `A_i = R_i + h` and hears of it a round trip later (`envelope.h`; streams are taken as short):
+//! measures `A_i = R_i + h` and learns it a round trip later (`envelope.h`; streams are taken as short):
 //!
 //! ```text
 //! dR/dt = 4/T (X - R),   X = R(t-T) (1 + G ((1-m) A(t-T) / R(t-T) - 1)),   G = min(0.7, R/C + 0.15)
@@ -16,7 +16,7 @@
 //!
 //! That holds where the law sees its rest. A top level of `x3` over an available `1 / (1-m)` has the slope
 //! `s (x3 - 1 / (1-m))`, `s = R/C`, and one below 3 % counts as none. From four flows on the rest has no slope, the flows
-//! go up past it, and a queue sends them back: they cycle, for [`Cycle`] to say how. It does for three, too, which the
+//! go up past it, and a queue sends them back: they cycle ([`Cycle`]). So do three flows, which the
 //! swing takes across the threshold.
 //!
 //! A standing queue `q` above the tolerated two packets of a flow lowers `X` by `d = min(0.07, q / 1.5 T)` (`queue.h`).
@@ -37,7 +37,7 @@
 //! E' = E / (E + (1-E)(1-e)) where 1-E shrinks with the dip;  for small e the part 1 - (1-E)^k is back after k round trips
 //! ```
 //!
-//! Source: the law is this project's own. What the fluid leaves out: the gain's share is taken as the true one, a
+//! Source: the law is this project's own. The fluid simplifies: the gain's share is the true one, a
 //! small flow adds nothing, and there are no streams, timers, losses, or start-up.
 
 mod cycle;
@@ -58,7 +58,7 @@ const GAIN_MAX: f64 = 0.7;
 const GAIN_OFFSET: f64 = 0.15;
 /// The slope above which level 3 is congested: `RAPID_CONGESTED_Q16`.
 const CONGESTED: f64 = 0.03;
-/// Packets of a flow whose time is a tolerated queue, and those below which a path shows no limit.
+/// Packets of a flow worth of tolerated queue, and those below which a path shows no congestion.
 const TOLERATED_PACKETS: f64 = 2.0;
 const CEILING_PACKETS: f64 = 4.0;
 /// The drain: its most, and the part of a round trip's queue that it takes.
@@ -100,7 +100,7 @@ pub struct Rest {
     pub seen: bool,
 }
 
-/// How a small change goes on: as `exp(growth t / T)`, with a period or without.
+/// Growth of a small change: as `exp(growth t / T)`, with a period or without.
 #[derive(Clone, Copy, Debug)]
 pub struct Mode {
     /// Negative where it dies out, per round trip.
@@ -122,7 +122,7 @@ impl Mode {
         Mode { growth: -v / tan(v) - MOVES, period: Some(2.0 * PI / v) }
     }
 
-    /// Round trips until a twentieth of a change is left, with the one until it is heard of; none where it grows.
+    /// Round trips until a twentieth of a change is left, with the feedback delay of one; none where it grows.
     pub fn settles(&self) -> Option<f64> {
         (self.growth < 0.0).then(|| 1.0 + log(20.0) / -self.growth)
     }
@@ -132,7 +132,7 @@ impl Mode {
 /// small dip, as a part of the dip.
 ///
 /// # Errors
-/// [`Error::Input`] for a share that is none.
+/// [`Error::Input`] for an invalid share.
 pub fn refilled(share: f64, rounds: u32) -> Result<f64, Error> {
     if !(0.0..=1.0).contains(&share) {
         return Err(Error::input("elastic", format!("{share}"), "a share, from 0 to 1"));
@@ -152,7 +152,7 @@ fn gain(share: f64) -> f64 {
 }
 
 impl Flows {
-    /// Checks that there are flows and a margin, and that each flow can have two packets in a round trip.
+    /// Checks the number of flows and the margin, and that each flow can have two packets in a round trip.
     ///
     /// # Errors
     /// [`Error::Input`] otherwise.
@@ -203,12 +203,12 @@ impl Flows {
         }
     }
 
-    /// How a small change of the sum goes on, where the law sees its rest.
+    /// Growth of a small change of the sum, where the law sees its rest.
     pub fn sum(&self) -> Mode {
         Mode::of(self.rest().loop_gain)
     }
 
-    /// How a small difference between flows goes on.
+    /// Growth of a small difference between flows.
     pub fn differences(&self) -> Mode {
         Mode::of(self.rest().gain * self.margin.as_f64())
     }

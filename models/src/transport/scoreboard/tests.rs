@@ -103,10 +103,10 @@ fn apply(operation: &Operation, board: &mut Scoreboard, model: &mut Model, trans
             let mut room = Vec::new();
             let mut list = CoveredList::new(&mut room);
             board.take_in(&ack, &mut coverage, Some(&mut list));
-            let mut told: Vec<u64> = list.packets().iter().map(|packet| packet.sequence).collect();
-            told.sort_unstable();
+            let mut reported: Vec<u64> = list.packets().iter().map(|packet| packet.sequence).collect();
+            reported.sort_unstable();
             let covered = model.acknowledge(edge, &ack.sack[..usize::from(ack.blocks)]);
-            assert_eq!(told, covered);
+            assert_eq!(reported, covered);
             assert_eq!(coverage.delivered as usize, covered.len());
             assert_eq!(coverage.cumulative as usize, covered.iter().filter(|sequence| **sequence < edge).count());
         }
@@ -190,7 +190,7 @@ proptest! {
     /// The short way over plain packets, and packet by packet: any transmission may be echoed, since acknowledgments are
     /// lost, and transmissions have holes, where others were sent again.
     #[test]
-    fn the_short_way_covers_what_the_long_way_covers(
+    fn fast_and_slow_paths_cover_the_same_packets(
         skipped in proptest::collection::vec(0u64..3, 1..60), before in 0u64..60, edge in 0u64..60, echo in 0u64..200,
     ) {
         let mut short = Scoreboard::new();

@@ -1,4 +1,4 @@
-//! What others read from a sender, and what its application hands over.
+//! Getters of a sender, and the data that its application offers.
 
 use super::Sender;
 use crate::congestion::Extras;
@@ -50,7 +50,7 @@ impl<C: Extras> Sender<C> {
         self.rto_deadline.min(self.reordering_deadline)
     }
 
-    /// The application hands over more packets. Does nothing unless the transfer is [`Transfer::Offered`]. Call
+    /// The application offers more packets. Does nothing unless the transfer is [`Transfer::Offered`]. Call
     /// [`Sender::poll_transmit`] afterwards.
     pub fn offer(&mut self, packets: u64) {
         if self.offered {
@@ -58,7 +58,7 @@ impl<C: Extras> Sender<C> {
         }
     }
 
-    /// The application hands over a message: `packets` packets, the last of size `last`. Does nothing unless the
+    /// The application offers a message: `packets` packets, the last of size `last`. Does nothing unless the
     /// transfer is [`Transfer::Offered`]. Returns the number of packets handed over so far: the message has arrived
     /// when that many packets have. Call [`Sender::poll_transmit`] afterwards.
     pub fn offer_message(&mut self, packets: u64, last: Bytes) -> u64 {
@@ -110,7 +110,7 @@ impl<C: Extras> Sender<C> {
         self.packet
     }
 
-    /// What its first transmissions say of marks.
+    /// ECN codepoint of its first transmissions.
     pub fn ecn(&self) -> Ecn {
         self.ecn
     }

@@ -1,5 +1,5 @@
-//! What a sender does when packets are lost, or seem to be: it learns of losses from acknowledgments and timers, tells its
-//! controller, and takes back what proved needless.
+//! Loss handling of a sender: it learns of losses from acknowledgments and timers, reports them to its
+//! controller, and undoes spurious reductions.
 
 use super::Sender;
 use crate::congestion::{Extras, Loss, LossResponse, Undo};
@@ -54,7 +54,7 @@ impl<C: Extras> Sender<C> {
         self.prr = None;
     }
 
-    /// Declares lost what RACK says is lost, and tells the controller. Returns how many packets that is.
+    /// Declares lost what RACK considers lost, and reports it to the controller. Returns how many packets that is.
     pub(super) fn detect_losses(&mut self, now: Time, prior_in_flight: u32) -> u32 {
         let window = self.reordering_window();
         self.reordering_deadline = Time::MAX;

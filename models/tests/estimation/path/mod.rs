@@ -126,20 +126,20 @@ pub fn rising(bps: f64, range: f64, levels: usize, each: usize, bytes: u64) -> V
     (0..levels * each).map(|i| bytes as f64 * 8.0 / rate(i / each)).collect()
 }
 
-/// The score of a method on streams whose available bandwidth sweeps their range.
+/// The score of a method on streams with available bandwidth anywhere in their range.
 pub struct Score {
     /// Relative errors, in order.
     pub errors: Vec<f64>,
     /// Part of the truth's own variance that is explained.
     pub r2: f64,
-    /// Part of the streams whose interval holds the truth.
+    /// Part of the streams with intervals that hold the truth.
     pub covered: f64,
     /// Streams that were refused.
     pub refused: usize,
 }
 
 impl Score {
-    /// Scores streams of four rates whose range holds the truth, with `each` packets over a range of 50 %, on a path of
+    /// Scores streams of four rates with a range that holds the truth, with `each` packets over a range of 50 %, on a path of
     /// `capacity_bps`. `cross` makes the cross traffic from its rate and a draw from 0 to 1.
     pub fn of(
         method: &str,

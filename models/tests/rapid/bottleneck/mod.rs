@@ -15,10 +15,10 @@ pub struct Path {
     pub buffer: Bytes,
     /// The receiver raises an interrupt this long after the first packet it has not reported.
     pub coalescing: Span,
-    /// Only every n-th packet is acknowledged, with those before it; of these, the newest `told` carry stamps. The
+    /// Only every n-th packet is acknowledged, with those before it; of these, the newest `stamps` carry stamps. The
     /// receiver waits for 40 ms at most.
     pub delayed_ack: u64,
-    pub told: u64,
+    pub stamps: u64,
     /// How much faster the receiver's clock runs, in parts per million, from the first time to the second.
     pub skew_ppm: i64,
     pub skewed: (Time, Time),
@@ -30,7 +30,7 @@ pub struct Path {
     pub policer: Option<(Rate, Bytes, Time)>,
     /// For the first span of each period, which is the second, all packets are lost.
     pub dark: Option<(Span, Span)>,
-    /// Sends are late by up to this, and the law is told.
+    /// Sends are late by up to this, and the law knows the actual times.
     pub lateness: Span,
 }
 
@@ -41,7 +41,7 @@ impl Path {
             buffer: rate.amount_in(rtt),
             coalescing: Span::ZERO,
             delayed_ack: 1,
-            told: 1,
+            stamps: 1,
             skew_ppm: 0,
             skewed: (Time::ZERO, Time::MAX),
             tick: Span::ZERO,
@@ -112,28 +112,28 @@ pub struct Flow<P: LawParams = Params> {
 }
 
 impl<P: LawParams> Flow<P> {
-    /// Acknowledges what has arrived. The sender hears of it at `heard`.
-    fn tell(&mut self, heard: Time, told: u64) {
+    /// Acknowledges what has arrived. The sender receives it at `heard`.
+    fn acknowledge(&mut self, heard: Time, stamps: u64) {
         let covered = self.held.len();
         self.held_since = None;
         for (i, (number, sent, read)) in self.held.drain(..).enumerate() {
-            let stamped = (covered - i) as u64 <= told;
+            let stamped = (covered - i) as u64 <= stamps;
             let fate = if stamped { Fate::Arrived(sent, read) } else { Fate::Unstamped };
             self.feedback.push_back((heard, number, fate));
         }
     }
 
     /// The receiver's timer expires.
-    fn tell_late(&mut self, now: Time, told: u64) {
+    fn acknowledge_late(&mut self, now: Time, stamps: u64) {
         if let Some(since) = self.held_since {
-            self.tell((since + TIMER + self.rtt / 2).max(now), told);
+            self.acknowledge((since + TIMER + self.rtt / 2).max(now), stamps);
         }
     }
 
     /// Where acknowledgments and the sender's window wait for each other, the timer expires before anything else.
-    fn heed_window(&mut self, now: Time, told: u64) {
+    fn acknowledge_for_window(&mut self, now: Time, stamps: u64) {
         if self.feedback.is_empty() && self.outstanding >= self.law.window() {
-            self.tell_late(now, told);
+            self.acknowledge_late(now, stamps);
         }
     }
 }
@@ -251,7 +251,7 @@ impl<P: LawParams> Bottleneck<P> {
             return true;
         }
         let Some((rate, depth, until)) = self.path.policer else { return false };
-        // Tokens are kept as the time in which they came: a bucket that is full has filled for as long as it takes.
+        // Tokens are stored as the time in which they came: a bucket that is full has filled for as long as it takes.
         let full = self.now - rate.time_for(depth).min(self.now.since(Time::ZERO));
         self.filled = self.filled.max(full);
         let exceeds = rate.amount_in(self.now.saturating_since(self.filled)) < size;
@@ -282,7 +282,7 @@ impl<P: LawParams> Bottleneck<P> {
         } else {
             Span::from_picos(self.random() % self.path.lateness.picos())
         };
-        let (coalescing, every, told) = (self.path.coalescing, self.path.delayed_ack, self.path.told);
+        let (coalescing, every, stamps) = (self.path.coalescing, self.path.delayed_ack, self.path.stamps);
         let path = &self.path;
         let flow = &mut self.flows[i];
         let number = flow.transmission;
@@ -303,14 +303,14 @@ impl<P: LawParams> Bottleneck<P> {
                     arrival = flow.batch_until;
                 }
                 if flow.held_since.is_some_and(|since| arrival > since + TIMER) {
-                    flow.tell_late(now, told);
+                    flow.acknowledge_late(now, stamps);
                 }
                 flow.held_since.get_or_insert(arrival);
                 flow.held.push((number, now, path.read(arrival)));
                 if flow.held.len() as u64 == every {
-                    flow.tell(arrival + half, told);
+                    flow.acknowledge(arrival + half, stamps);
                 }
-                flow.heed_window(now, told);
+                flow.acknowledge_for_window(now, stamps);
             }
             queued => {
                 if queued.is_none() {
@@ -346,7 +346,7 @@ impl<P: LawParams> Bottleneck<P> {
                 flow.law.on_lost(now, number);
             }
         }
-        flow.heed_window(now, self.path.told);
+        flow.acknowledge_for_window(now, self.path.stamps);
         // The law may have moved its schedule up.
         if flow.law.departure() < flow.next && self.path.lateness == Span::ZERO {
             flow.next = flow.law.departure().max(now).max(flow.start);

@@ -31,7 +31,7 @@ impl Fluid {
         Fluid { on, step: period / STEPS_PER_PERIOD as f64, burst, rtt, smoothing: *smoothing }
     }
 
-    /// Runs `periods` periods. At the start the queue is empty and the sender leaves room for the first burst. (Where
+    /// Runs `periods` periods. At the start the queue is empty and the sender leaves capacity for the first burst. (Where
     /// some phases overload the link, a queue left by the start could stay for ever.)
     pub fn run(&self, periods: usize) -> Vec<Seen> {
         let mut signals: VecDeque<(f64, f64)> = VecDeque::new();

@@ -1,13 +1,13 @@
-//! A controller whose window a test sets, and which records what it was told.
+//! A controller with a scripted window, which records its reports.
 
 use packetscale_models::congestion::{
     AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Sent, Timeout, Undo,
 };
 use packetscale_models::units::{Span, Time};
 
-/// One event that a controller was told about, without the fields that tests do not read.
+/// One event of a controller, without the fields that tests do not read.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Told {
+pub enum Report {
     Ack { delivered: u32, cumulative: u32, in_flight: u32, rtt: Option<Span>, window_limited: bool, in_recovery: bool },
     Arrivals(Vec<(u64, Option<Time>)>),
     Loss { lost: u32, enters_recovery: bool, transmissions: Vec<u64> },
@@ -24,7 +24,7 @@ pub struct Scripted {
     pub departure: Time,
     pub response: LossResponse,
     pub wants_arrivals: bool,
-    pub told: Vec<Told>,
+    pub reports: Vec<Report>,
     pub sent: Vec<Sent>,
 }
 
@@ -36,13 +36,13 @@ impl Scripted {
             departure: Time::ZERO,
             response: LossResponse::ProportionalReduction,
             wants_arrivals: false,
-            told: Vec::new(),
+            reports: Vec::new(),
             sent: Vec::new(),
         }
     }
 
-    pub fn losses(&self) -> Vec<&Told> {
-        self.told.iter().filter(|told| !matches!(told, Told::Ack { .. } | Told::Arrivals(_))).collect()
+    pub fn losses(&self) -> Vec<&Report> {
+        self.reports.iter().filter(|report| !matches!(report, Report::Ack { .. } | Report::Arrivals(_))).collect()
     }
 }
 
@@ -52,7 +52,7 @@ impl Controller for Scripted {
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
-        self.told.push(Told::Ack {
+        self.reports.push(Report::Ack {
             delivered: ack.delivered,
             cumulative: ack.cumulative,
             in_flight: ack.in_flight,
@@ -61,7 +61,7 @@ impl Controller for Scripted {
             in_recovery: ack.in_recovery,
         });
         if self.wants_arrivals {
-            self.told.push(Told::Arrivals(ack.arrivals.iter().map(|a| (a.transmission, a.arrived)).collect()));
+            self.reports.push(Report::Arrivals(ack.arrivals.iter().map(|a| (a.transmission, a.arrived)).collect()));
         } else {
             assert!(ack.arrivals.is_empty(), "not asked for");
         }
@@ -73,12 +73,12 @@ impl Controller for Scripted {
             self.window /= 2;
         }
         let transmissions = loss.transmissions.to_vec();
-        self.told.push(Told::Loss { lost: loss.lost, enters_recovery: loss.enters_recovery, transmissions });
+        self.reports.push(Report::Loss { lost: loss.lost, enters_recovery: loss.enters_recovery, transmissions });
     }
 
     fn on_mark(&mut self, marked: &Marked) {
         let Marked { congestion, burstiness, answer, .. } = *marked;
-        self.told.push(Told::Marked { congestion, burstiness, answer });
+        self.reports.push(Report::Marked { congestion, burstiness, answer });
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
@@ -86,12 +86,12 @@ impl Controller for Scripted {
             self.before = self.window;
         }
         self.window = 1;
-        self.told.push(Told::Timeout { in_flight: timeout.in_flight, first: timeout.first });
+        self.reports.push(Report::Timeout { in_flight: timeout.in_flight, first: timeout.first });
     }
 
     fn on_undo(&mut self, _undo: &Undo) {
         self.window = self.before;
-        self.told.push(Told::Undo);
+        self.reports.push(Report::Undo);
     }
 
     fn decision(&self) -> Decision {

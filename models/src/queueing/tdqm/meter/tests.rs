@@ -140,7 +140,7 @@ proptest! {
     }
 
     #[test]
-    fn eta_lies_between_one_over_n_and_one(gaps in prop::collection::vec(0u64..10, 0..50)) {
+    fn eta_is_between_one_over_n_and_one(gaps in prop::collection::vec(0u64..10, 0..50)) {
         // Ten bytes each, no rest between them: one busy period.
         let arrivals: Arrivals = core::iter::once((0, 10)).chain(gaps.iter().map(|gap| (*gap, 10))).collect();
         let n = arrivals.len() as f64;
@@ -165,17 +165,17 @@ fn only_eta(arrivals: &Arrivals, shortest: u64, delay: Delay) -> Vec<f64> {
 /// Four packets at once: 1. Four just in time, one after the other: the area is four triangles, 4 * 10^2 / 40^2 = 1/4.
 /// Without the packet in service each value is less by a quarter.
 #[test]
-fn packets_at_once_have_eta_one_and_packets_just_in_time_one_over_n() {
+fn eta_is_one_at_once_and_one_over_n_just_in_time() {
     assert_eq!(only_eta(&alloc::vec![(0, 10); 4], 0, Delay::Unfinished), [1.0]);
     assert_eq!(only_eta(&alloc::vec![(10, 10); 4], 0, Delay::Unfinished), [0.25]);
     assert_eq!(only_eta(&alloc::vec![(0, 10); 4], 0, Delay::Waiting), [0.75]);
     assert_eq!(only_eta(&alloc::vec![(10, 10); 4], 0, Delay::Waiting), [0.0]);
 }
 
-/// Lone packets of 10 are joined beyond 25: three of them give 3 * 100 / 30^2 = 1/3. Five at once are 50 long and stand
-/// alone.
+/// Lone packets of 10 are joined beyond 25: three of them give 3 * 100 / 30^2 = 1/3. Five at once are 50 long and remain
+/// separate.
 #[test]
-fn short_busy_periods_are_put_together_and_a_long_one_between_them_is_not() {
+fn joins_short_busy_periods_around_a_long_one() {
     let arrivals = alloc::vec![(0, 10), (100, 10), (100, 10), (0, 10), (0, 10), (0, 10), (0, 10), (100, 10)];
     let found = only_eta(&arrivals, 25, Delay::Unfinished);
     assert_eq!(found, [1.0, 1.0 / 3.0]);
@@ -183,7 +183,7 @@ fn short_busy_periods_are_put_together_and_a_long_one_between_them_is_not() {
 
 /// Packets of 10 at 0 and 4. Up to 6: 10 t - t^2/2 to 4 (32), then 16 t' - t'^2/2 - from 16 at 4 (30): 62 / (36 / 2).
 #[test]
-fn a_busy_period_that_lasts_has_an_eta_so_far() {
+fn an_unfinished_busy_period_has_a_provisional_eta() {
     let mut meter = Meter::new(RATE, Span::from_secs(1), Span::ZERO, Delay::Unfinished);
     meter.arrival(Time::ZERO, Bytes::new(10));
     meter.arrival(Time::from_nanos(4), Bytes::new(10));
@@ -205,7 +205,7 @@ fn closed_form(n: u32) -> f64 {
 }
 
 #[test]
-fn for_poisson_arrivals_the_mean_eta_of_n_packets_is_the_closed_form_at_any_load() {
+fn mean_eta_of_poisson_arrivals_matches_the_closed_form() {
     const SIZE: u64 = 1000;
     for load in [0.4, 0.8] {
         let mut random = Random::new(9);
