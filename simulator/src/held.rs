@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(crate) enum Held<'e> {
     /// For as long as the caller waits for the run.
     Lent(&'e Experiment),
-    /// For as long as the run is there.
+    /// For the lifetime of the run.
     Shared(Arc<Experiment>),
 }
 

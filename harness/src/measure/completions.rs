@@ -59,9 +59,9 @@ impl Users {
 pub(crate) struct Completions {
     /// Requested files.
     requested: u64,
-    /// From asking for a file until it is there, nanoseconds.
+    /// From the request of a file to its completion, nanoseconds.
     files_ns: Histogram<u64>,
-    /// From asking for the first file of a page until the last is there.
+    /// From the request of a page's first file to the completion of the last.
     pages_ns: Histogram<u64>,
 }
 

@@ -33,7 +33,7 @@ impl Contenders {
         (labels.len() > 1).then(|| Box::new(Contenders { labels, of_flow, of_table, waits_ns }))
     }
 
-    /// A packet waited so long.
+    /// A packet waited for this time.
     pub(crate) fn waited(&mut self, account: Account, wait: Span) {
         let controller = match account {
             Account::Flow(flow) => self.of_flow[flow],

@@ -1,4 +1,4 @@
-//! How many packets are at a link on average: the time that each is there, waiting or on the wire, divided by the time.
+//! Mean number of packets at a link: the time that each spends there, waiting or on the wire, divided by the time.
 //!
 //! Every packet counts for as long as it is there between the warm-up and the end of the run, whether it leaves in that time,
 //! is dropped from the queue, or still waits at the end.
@@ -12,7 +12,7 @@ pub(crate) struct Presence {
     end: Time,
     /// Time that packets which have gone spent there.
     spent_ps: u128,
-    /// Packets now at the link whose departure was unknown at their arrival.
+    /// Packets now at the link with unknown departure.
     there: u64,
     /// Sum of the times since when they count.
     since_ps: u128,

@@ -1,6 +1,6 @@
 //! Records events in bounded memory: totals always, curves and distributions on request.
 //!
-//! Everything is recorded at the measured link, the bottleneck, but for what each flow gets: that is recorded at its
+//! Everything is recorded at the measured link, the bottleneck, except what each flow gets: that is recorded at its
 //! receiver, wherever the flow runs. A packet counts in the interval in which its last bit leaves, or reaches the receiver.
 
 use crate::measure::arriving::ArrivingFlows;

@@ -33,7 +33,7 @@ pub struct Seen {
     pub path_unknown: bool,
     /// Mean burstiness of the busy periods, from a queue discipline that measures it.
     pub burstiness_eta: Option<f64>,
-    /// Probe streams that the host has traced by itself.
+    /// Probe streams that the host has traced itself.
     pub streams: Vec<StreamRecord>,
     /// How many packets each link marked.
     pub link_marks: Option<Vec<u64>>,

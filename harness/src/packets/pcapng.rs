@@ -1,4 +1,4 @@
-//! The three blocks of pcapng that a capture needs (draft-ietf-opsawg-pcapng): a section, one interface whose clock ticks
+//! The three blocks of pcapng that a capture needs (draft-ietf-opsawg-pcapng): a section, one interface with a clock
 //! in nanoseconds, and packets. The crate `pcap-parser` writes them, and fills in types, lengths and ends of options.
 
 use pcap_parser::{

@@ -76,7 +76,7 @@ pub enum Error {
     Occupied {
         /// Where the results were to go.
         folder: PathBuf,
-        /// What is there.
+        /// The existing results.
         found: String,
     },
     /// Shards that cannot be merged.

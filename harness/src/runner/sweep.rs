@@ -1,4 +1,4 @@
-//! Sweeps by several commands: each makes one shard, whoever comes last merges them.
+//! Sweeps by several commands: each makes one shard, the last one merges them.
 //!
 //! A shard is a file `shards/K.ndjson` of the folder: a line that describes it ([`Head`]), and a line for each run. No
 //! command writes into the file of another, so that nothing has to be shared but the folder, and that may as well be put
@@ -45,10 +45,10 @@ impl Swept<'_> {
     }
 }
 
-/// How much of a shard is there.
+/// Progress of a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShardDone {
-    /// Runs of the shard, all of which are there.
+    /// Runs of the shard, all of which are done.
     pub runs: usize,
     /// Those of them that were made now.
     pub made: usize,
@@ -58,7 +58,7 @@ pub struct ShardDone {
 
 /// What the shards of a folder hold.
 pub struct Shards {
-    /// Of one of them; all agree but for number and place.
+    /// That of one of them; all agree except in number and place.
     pub head: Head,
     /// The runs, by their ids.
     runs: BTreeMap<String, Run>,

@@ -82,7 +82,7 @@ fn shares_are_counted_within_phases() {
 
 /// Its hundredth packet, of four each millisecond, leaves at 1.4 s.
 #[test]
-fn flow_that_ends_by_its_size_ends_a_phase() {
+fn a_flow_that_completes_ends_a_phase() {
     let run =
         served(&experiment(&format!("{ENDLESS}, {SHORT}"), "0 s"), &[0, 1_000], &one_in_four(), &[None, Some(1_410)]);
     let times: Vec<(f64, f64, u64)> = run.phases.iter().map(|phase| (phase.from_s, phase.to_s, phase.flows)).collect();
@@ -91,7 +91,7 @@ fn flow_that_ends_by_its_size_ends_a_phase() {
 }
 
 #[test]
-fn flow_stopped_within_the_warm_up_is_in_no_phase() {
+fn a_flow_stopped_within_the_warm_up_is_in_no_phase() {
     let flows = format!("{ENDLESS}, {ENDLESS}, {}", "{ controller = \"bbr\", packet = \"1000 B\", stop = \"3 s\" }");
     let packets: Vec<(usize, u64)> = (1..=20_000).map(|at| ((at % 2) as usize, at)).collect();
     let run = served(&experiment(&flows, "5 s"), &[0, 0, 0], &packets, &[None, None, Some(3_000)]);
@@ -100,7 +100,7 @@ fn flow_stopped_within_the_warm_up_is_in_no_phase() {
 }
 
 #[test]
-fn flows_that_never_meet_and_single_flows_have_no_index() {
+fn disjoint_and_single_flows_have_no_index() {
     let packets: Vec<(usize, u64)> = (1..=100).map(|at| (0, at)).chain((1_001..=1_100).map(|at| (1, at))).collect();
     let apart =
         served(&experiment(&format!("{EARLY}, {SHORT}"), "0 s"), &[0, 1_000], &packets, &[Some(110), Some(1_110)]);
@@ -110,7 +110,7 @@ fn flows_that_never_meet_and_single_flows_have_no_index() {
 }
 
 #[test]
-fn a_flow_has_the_throughput_of_its_own_life() {
+fn throughput_is_over_the_flows_lifetime() {
     // 100 packets of 8000 bit between 1 s and 1.4 s, when it is done: 2 Mbit/s, in the warm-up or not.
     for warmup in ["0 s", "2 s"] {
         let experiment = experiment(&format!("{ENDLESS}, {SHORT}"), warmup);
@@ -121,7 +121,7 @@ fn a_flow_has_the_throughput_of_its_own_life() {
 
 /// From 1 s to 1.41 s, and from 0 s to 0.11 s: 410 and 110 ms.
 #[test]
-fn where_every_flow_has_a_size_and_ends_there_are_completion_times() {
+fn completion_times_need_a_size_for_every_flow() {
     let run = |flows: &str, done| served(&experiment(flows, "0 s"), &[0, 1_000], &[], done).summary;
     let both = run(&format!("{EARLY}, {SHORT}"), &[Some(110), Some(1_410)]);
     let near = |found: Option<f64>, ms: f64| assert!((found.expect("a time") - ms * 1e-3).abs() < 1e-9, "{found:?}");
@@ -153,7 +153,7 @@ fn rtts_are_longest_on_the_measured_link() {
 }
 
 #[test]
-fn each_controller_of_a_mix_has_its_share_and_the_mix_a_colour() {
+fn controllers_of_a_mix_have_shares_and_one_colour() {
     let mixed = format!("{ENDLESS}, {{ controller = \"cubic\", packet = \"1000 B\", count = 2 }}");
     // Of four packets the first flow gets one, the second one, the third two.
     let packets: Vec<(usize, u64)> = (1..=20_000u64).map(|at| ([0, 1, 2, 2][at as usize % 4], at)).collect();

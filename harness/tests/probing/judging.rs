@@ -1,4 +1,4 @@
-//! Streams of a host made up for the test: scores worked out by hand, and what is refused.
+//! Streams of a made-up host: scores worked out by hand, and refusals.
 
 use experiment::scenario::{Experiment, Scenario};
 use harness::probing::recording::{Recording, write};
@@ -61,7 +61,7 @@ fn a_reading_is_scored_by_its_distance_from_the_truth() {
 }
 
 #[test]
-fn gap_errors_are_those_of_neighbours_that_both_arrived() {
+fn gap_errors_need_both_neighbours_to_arrive() {
     let host = MadeUp(Ok(&[7000]));
     let points = observe(&host, &plan(ONE_RATE)).expect("streams");
     let (_, score) = &scores(&points, &[Reader::named(BASELINE).expect("a baseline")])[0];

@@ -187,7 +187,7 @@ fn a_host_that_makes_nothing_leaves_nothing() {
 }
 
 #[test]
-fn a_run_that_a_plan_has_twice_is_made_once() {
+fn a_repeated_run_is_made_once() {
     let (folder, scenario) = beside(TRACE, SCENARIO);
     let plan = [scenario.plan(), scenario.plan()].concat();
     let host = Counting::up_to(100);

@@ -44,7 +44,7 @@ impl Agenda {
         self.schedule.timer(at, source.id());
     }
 
-    /// The event at hand was the head of the ring `source`; `next`: when the ring's next packet is due.
+    /// The current event was the head of the ring `source`; `next`: when the ring's next packet is due.
     #[inline(always)]
     pub(crate) fn advance_packet(&mut self, source: EventSource, next: Option<Time>) {
         match source {
@@ -64,7 +64,7 @@ impl Agenda {
         }
     }
 
-    /// The event at hand was a timer.
+    /// The current event was a timer.
     #[inline]
     pub(crate) fn advance_timer(&mut self) {
         self.schedule.advance_timer();

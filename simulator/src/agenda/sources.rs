@@ -3,8 +3,8 @@
 //! Sources are numbered so that, at one instant, causes come before effects: a packet leaves a link before another
 //! arrives there, reaches its receiver, is acknowledged, the sender reacts, and only then do packets arrive at links;
 //! packets from upstream links first, then those of senders by flow, then traffic. With this order a link without
-//! packets from upstream links first, then those of senders by flow, then traffic. With this order a link without
 //! events and one with an event per departure make the same run, ties included.
+
 use super::schedule::SourceId;
 
 /// Where an event happens.

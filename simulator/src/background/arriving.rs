@@ -151,7 +151,7 @@ impl Arriving {
         None
     }
 
-    /// A packet of a flow has arrived: perhaps it was the last.
+    /// A packet of a flow has arrived, perhaps the last one.
     #[inline]
     pub(super) fn received(&mut self, stage: &mut Stage<'_>, now: Time, flow: usize) {
         let life = &mut self.lives[flow - self.first_flow];

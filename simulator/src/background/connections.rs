@@ -214,7 +214,7 @@ impl Connections {
 }
 
 impl Connection {
-    /// An end hands over its next message at `at`.
+    /// An end sends its next message at `at`.
     fn await_message(&mut self, stage: &mut Stage<'_>, end: usize, at: Time) {
         self.ends[end].due = at;
         stage.agenda.timer(at, EventSource::Message((self.flow + end) as u32));

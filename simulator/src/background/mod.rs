@@ -133,7 +133,7 @@ impl<'e> Background<'e> {
         self.arriving.as_ref().map_or_else(Vec::new, |arriving| arriving.seen(endpoints))
     }
 
-    /// The sending end of a flow hands over what is due.
+    /// The sending end of a flow offers the data that is due.
     pub(crate) fn send(&mut self, stage: &mut Stage<'_>, now: Time, flow: usize) {
         match (self.flows.carries(stage.endpoints, flow), &mut self.connections, &mut self.users) {
             (Carries::Messages { slot, end }, Some(connections), _) => {

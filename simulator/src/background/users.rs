@@ -65,7 +65,7 @@ struct User {
     left: u32,
     /// Files of the page that are under way, or wait for a pause to end. None: it thinks.
     busy: u32,
-    /// No file of the page is there yet.
+    /// No file of the page is complete yet.
     opening: bool,
     page_requested: Time,
     /// Persistent connections that are idle until the next file of the page.

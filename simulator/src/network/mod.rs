@@ -307,7 +307,7 @@ impl<'e> Network<'e> {
         self.drop_later(now, link);
     }
 
-    /// A packet's time on a link is known: it goes on from there, unless the wire loses it.
+    /// A packet's time on a link is known: it continues from there, unless the wire loses it.
     #[inline]
     fn depart(&mut self, link: usize, transit: &mut Transit, arrival: Time, service: Service) {
         let Service { begins, departs } = service;

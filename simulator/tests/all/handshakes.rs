@@ -34,7 +34,7 @@ fn first_gap_ms(experiment: &Experiment, mode: Mode) -> u64 {
 
 #[test]
 fn a_handshake_waits_in_the_queues_there_and_back() {
-    // A second there, half a second back, and 20 ms. In a queue of its own nothing is ahead but the packet on the wire.
+    // A second there, half a second back, and 20 ms. With a queue per flow only the packet on the wire is ahead.
     for (waits, queue, mode, expected_ms) in [
         (true, "fifo", Mode::Fused, 152),
         (true, "fifo", Mode::Stepped, 152),

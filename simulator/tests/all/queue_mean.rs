@@ -11,7 +11,7 @@ fn means(experiment: &Experiment, mode: Mode) -> [f64; 2] {
     [run.summary.queue_mean_packets, run.links[0].queue_mean_packets].map(|mean| mean.expect("measured"))
 }
 
-/// Packets of 1500 bytes come every 1 ms, and each takes 1.2 ms: packet k is there from k to 1.2 (k + 1) ms. In 2000 ms the
+/// Packets of 1500 bytes arrive every 1 ms, and each takes 1.2 ms: packet k is at the link from k to 1.2 (k + 1) ms. In 2000 ms the
 /// first 1666 leave, which spend 0.2 k + 1.2 ms each: 279 388.2 ms in all. The other 334 wait from k on: 334 * 335 / 2 = 55 945 ms.
 fn overload() -> Experiment {
     let mut experiment = dumbbell(Rate::from_mbps(10), Span::from_millis(5), Buffer::Unlimited, Span::from_secs(2));
@@ -36,7 +36,7 @@ fn the_mean_counts_waiting_packets_and_ignores_the_warm_up() {
 }
 
 /// CoDel drops from the head: a packet that it drops was there until the next one that is served begins, 1.2 ms before that
-/// one departs. Whatever is neither served nor dropped is there at the end.
+/// one departs. Packets neither served nor dropped are there at the end.
 #[test]
 fn packets_that_are_dropped_late_count_until_then() {
     let (end_ms, service_ms) = (2000.0, 1.2);

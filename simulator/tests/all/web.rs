@@ -7,7 +7,7 @@ use experiment::results::TrafficResult;
 /// One user of files of 1460 B.
 const ONE: &str = "users = 1\nrtt = [\"10 ms\", \"10 ms\"]\nparse = { most = \"0 s\" }\n\
     size = { median = \"1460 B\", sigma = 1e-9, tail = 0.0 }\n";
-/// Pages of three files, but for one in a hundred.
+/// Pages of three files, except one in a hundred.
 const THREE: &str = "objects = { shape = 0.01, most = 3 }\n";
 /// Pages of one file.
 const SINGLE: &str = "objects = { most = 1 }\n";

@@ -9,7 +9,7 @@ use std::io::{self, Chain, Read};
 /// Gaps beyond this in one stream are discarded, to bound memory; the stream is then too long to be read.
 const MOST_GAPS: usize = 65_536;
 
-/// A stream that comes back after so few others is a mixed-up recording.
+/// A stream that continues after so few others is a mixed-up recording.
 const REMEMBERED: usize = 256;
 
 /// What is longer is no row: a device without end, or a file that is no text.

@@ -1,4 +1,4 @@
-//! Whole searches over a host's path: each method steers the streams of its own search, run by run.
+//! Whole searches over a host's path: each method steers the streams of a separate search, run by run.
 
 mod table;
 
