@@ -23,7 +23,7 @@ const MOST_CLIENTS: u64 = 10_000;
 const LATEST_S: f64 = 10_000_000.0;
 const LARGEST: u64 = 1 << 50;
 
-/// Reads the key `arrivals`, if it is there.
+/// Reads the key `arrivals`, if present.
 pub(crate) fn process(
     fields: &mut Fields<'_>,
     duration: Span,
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_trace_of_flows_has_a_start_and_a_size_on_each_line() {
+    fn each_line_of_a_flow_trace_has_a_start_and_a_size() {
         let flows = parse("# by hand\nstart_s,size_bytes\n0.5,1500\n0.5,20\n").unwrap();
         let start = Time::ZERO + Span::from_millis(500);
         assert_eq!(flows, [(start, Bytes::new(1500)), (start, Bytes::new(20))]);

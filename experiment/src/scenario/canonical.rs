@@ -1,9 +1,9 @@
 //! What an experiment is, written out to be compared: an [`crate::scenario::Experiment`] can be serialised, and two are the same if and
 //! only if their texts are.
 //!
-//! Fields stand in the order of their declaration, and what is set by name in the order of the names. Quantities are
+//! Fields are in the order of their declaration, and named settings in the order of the names. Quantities are
 //! whole numbers (picoseconds, bytes, bits per second, ...), so nothing is rounded. A file has no name in the text: it
-//! is known by its content, so its digest stands beside the text, in the order of [`crate::scenario::Experiment::files`].
+//! is identified by its content, so its digest accompanies the text, in the order of [`crate::scenario::Experiment::files`].
 
 use packetscale_models::settings::{Setting, Settings as Set};
 use serde::{Deserialize, Deserializer, Serialize};
@@ -129,7 +129,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn an_experiment_without_files_is_read_back_as_it_was() {
+    fn an_experiment_without_files_round_trips() {
         let text = r#"
             run = { duration = "3 s", warmup = "1 s" }
             path = { rate = "10 Mbit/s", delay = "5 ms", buffer = "40 packets" }

@@ -13,9 +13,9 @@ pub(crate) struct Registry<'a> {
     pub expected: &'static str,
     /// Names and parameters.
     pub entries: &'a [(&'static str, Parameters)],
-    /// Keys beside `kind` and the settings, which the caller reads.
+    /// Keys in addition to `kind` and the settings, which the caller reads.
     pub others: &'static [&'static str],
-    /// Settings that were, and what says the same today.
+    /// Former settings, and their replacements.
     pub former: &'static [(&'static str, &'static str)],
 }
 

@@ -71,7 +71,7 @@ fn listed(node: &Node, key: &str, setups: &[Setup]) -> Result<Named, ScenarioErr
     named(node, key, choice, Bringer::Nobody)
 }
 
-/// One that a user brings. Its file says what can be set.
+/// A user's controller, with the settings that its file declares.
 fn of_file(node: &Node, table: &Table, key: &str, setups: &[Setup], folder: &Path) -> Result<Named, ScenarioError> {
     const EXPECTED: &str = "the path of a shared object like \"mine.so\", relative to the scenario's folder";
     let name = format!("{key}.file");

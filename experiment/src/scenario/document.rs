@@ -87,10 +87,10 @@ pub(crate) fn parse(text: &str) -> Result<Table, ScenarioError> {
     table(tree.get_ref(), &|offset| lines.place(offset))
 }
 
-/// What the parser says of a key that is there already.
+/// The parser's message for a duplicate key.
 const TWICE: &str = "duplicate key";
 
-/// Where the key or the heading on the line at `offset` stands first; `None` if it is not alone on its line.
+/// The first occurrence of the key or heading on the line at `offset`; `None` if it is not alone on its line.
 fn first_of(text: &str, offset: usize) -> Option<usize> {
     let begins = |offset: usize| text[..offset].rfind('\n').map_or(0, |at| at + 1);
     let heads = |line: &str| line.trim_start().starts_with('[');
@@ -163,7 +163,7 @@ impl Table {
         self.entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.node)
     }
 
-    /// Returns the value of `key`; adds an empty table if there is none.
+    /// Returns the value of `key`; adds an empty table if it is missing.
     pub fn node_or_table(&mut self, key: &str, place: &Place) -> &mut Node {
         let at = self.entries.iter().position(|entry| entry.key == key).unwrap_or_else(|| {
             let node = Node { value: Value::Table(Table::default()), place: place.clone() };

@@ -19,7 +19,7 @@ pub struct ScenarioError {
     pub file: String,
     /// The place in it; `None`: the file as a whole.
     pub place: Option<Place>,
-    /// The key, dotted, as in `flow.0.rtt`; empty when there is none.
+    /// The key, dotted, as in `flow.0.rtt`; empty without one.
     pub key: String,
     /// What was found.
     pub found: String,
@@ -48,8 +48,8 @@ impl ScenarioError {
         ScenarioError { file: file.to_string(), ..self }
     }
 
-    /// The mistake without its place, if it is one in the controller of this flow: for commands that put a controller
-    /// which was asked for into a scenario of their own.
+    /// The mistake without its place, if it is one in the controller of this flow: for commands that put a
+    /// requested controller into a scenario of their own.
     pub fn of_controller(&self, flow: usize) -> Option<String> {
         let setting = self.key.strip_prefix(&format!("flow.{flow}.controller"))?.trim_start_matches('.');
         let setting = if setting.is_empty() { String::new() } else { format!("{setting}: ") };
@@ -71,7 +71,7 @@ impl fmt::Display for ScenarioError {
     }
 }
 
-/// Names that others use, ours, and what has to be said of ours.
+/// Names in other tools, ours, and a remark on ours.
 const OTHER_NAMES: [(&str, &str, &str); 5] = [
     ("reno", "newreno", ""),
     ("bbr2", "bbr", ""),

@@ -133,7 +133,7 @@ impl Expectation {
         })
     }
 
-    /// Returns how far `found` lies inside the bounds; negative outside.
+    /// Returns the distance of `found` from the nearest bound; negative outside.
     fn margin(&self, found: Option<f64>) -> f64 {
         let Some(found) = found else {
             return f64::NEG_INFINITY;

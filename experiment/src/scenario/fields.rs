@@ -144,7 +144,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Starts reading `node`, whose name in messages is `name`.
+    /// Starts reading `node`, called `name` in messages.
     pub fn of(node: &'a mut Node, name: &str, expected: &str) -> Result<Fields<'a>, ScenarioError> {
         let place = node.place.clone();
         match &mut node.value {
@@ -165,13 +165,13 @@ impl<'a> Fields<'a> {
         self.table.get(key).map_or(self.place.clone(), |entry| entry.node.place.clone())
     }
 
-    /// Returns a refusal of the value of `key`; of what is missing, if anything is: the values may stand for it.
+    /// Returns a refusal of the value of `key`; of missing keys, if any: the values may be meant for those.
     pub fn refuse(&self, key: &str, found: impl Into<String>, expected: impl Into<String>) -> ScenarioError {
         let refusal = ScenarioError::at(&self.place(key), self.key(key), found, expected);
         self.missing.clone().unwrap_or(refusal)
     }
 
-    /// Whether `key` is present. It stays unknown if nobody reads it.
+    /// Whether `key` is present. It stays unknown unless it is read.
     pub fn has(&self, key: &str) -> bool {
         self.table.get(key).is_some()
     }
@@ -208,8 +208,8 @@ impl<'a> Fields<'a> {
         Ok(self.table.node_mut(key).expect("it was there a line above"))
     }
 
-    /// Reads `key`, which must be present. Where it is not, reading goes on with an example: a misspelt key, which only the
-    /// end of reading can tell, is named before the one that it should have been ([`Fields::finish`]).
+    /// Reads `key`, which must be present. If it is missing, reading continues with an example: a misspelt key, which is only
+    /// known at the end of reading, is named before the one that it should have been ([`Fields::finish`]).
     pub fn expected(&mut self, key: &'static str, expected: &str, example: Value) -> &mut Node {
         if self.table.get(key).is_none() {
             let missing = ScenarioError::at(&self.place, self.key(key), "nothing", expected);

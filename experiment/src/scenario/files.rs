@@ -1,10 +1,10 @@
-//! Files: the one that a scenario stands in, and those that it names.
+//! Files: that of a scenario, and those that it names.
 
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
 
-/// As much as a pipe may give: it may have no end.
+/// Most bytes read from a pipe: it may have no end.
 const MOST_BYTES: u64 = 64 << 20;
 /// What some editors put before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';

@@ -23,7 +23,7 @@ const MOST_FLOWS: usize = 1_000_000;
 
 /// All responsive flows.
 pub(crate) struct Flows {
-    /// Those that are there from their start on, one entry each; without a controller where `[compare]` will put one.
+    /// Those that run from their start on, one entry each; without a controller where `[compare]` will put one.
     pub lasting: Vec<Shared<FlowSpec>>,
     /// What the controllers of these are called, one entry for each table.
     pub labels: Vec<Option<String>>,

@@ -1,7 +1,7 @@
-//! Links between named nodes: which routes there are, and which is the shortest.
+//! Links between named nodes: all routes, and the shortest.
 //!
-//! A shortest route is one with the fewest links, found breadth first. Where there are several, none is taken: which one
-//! a flow takes decides what it meets, so a scenario has to say it.
+//! A shortest route is one with the fewest links, found breadth first. Of several, none is chosen: the route of
+//! a flow decides what it meets, so a scenario has to name it.
 
 use crate::scenario::document::{Node, Table, Value};
 use crate::scenario::error::{ScenarioError, listed, perhaps};
@@ -26,7 +26,7 @@ pub(crate) enum Found {
     Several([Vec<usize>; 2]),
 }
 
-/// Whether links join nodes: one of these tables says so.
+/// Whether links join nodes: one of these tables names them.
 pub(crate) fn joins(tables: &[Node]) -> bool {
     let keys = |table: &Table| KEYS.iter().any(|key| table.get(key).is_some());
     tables.iter().any(|table| matches!(&table.value, Value::Table(table) if keys(table)))
@@ -101,7 +101,7 @@ impl Graph {
     pub fn shortest(&self, from: usize, to: usize) -> Found {
         let mut seen = vec![false; self.nodes.len()];
         seen[from] = true;
-        // Nodes that are as many links away as the loop has gone round: at most two of the routes there.
+        // Nodes with a distance of the number of iterations: at most two of the routes to each.
         let mut reached: Vec<(usize, Vec<Vec<usize>>)> = vec![(from, vec![Vec::new()])];
         while !reached.is_empty() {
             let mut next: Vec<(usize, Vec<Vec<usize>>)> = Vec::new();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn of_equally_short_routes_two_are_found_wherever_they_part() {
+    fn finds_two_equally_short_routes_wherever_they_part() {
         let diamond = graph(&[("A", "B"), ("A", "C"), ("B", "D"), ("C", "D"), ("D", "E")]);
         assert_eq!(between(&diamond, "A", "E"), [vec![0, 2, 4], vec![1, 3, 4]]);
         let parallel = graph(&[("A", "B"), ("A", "B"), ("A", "B"), ("B", "C")]);
@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_route_has_no_gap_and_does_not_come_back() {
+    fn a_route_has_no_gap_and_no_loop() {
         let ring = graph(&[("A", "B"), ("B", "C"), ("C", "A")]);
         assert_eq!((ring.gap(&[0, 1, 2]), ring.loops(&[0, 1])), (None, None));
         assert_eq!(ring.gap(&[0, 2]), Some((2, 1)));

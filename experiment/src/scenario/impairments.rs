@@ -1,4 +1,4 @@
-//! What a wire does to packets besides delaying them: reordering, outages, changes of the delay.
+//! Impairments of a wire in addition to delay: reordering, outages, changes of the delay.
 
 use crate::scenario::document::{Node, Value};
 use crate::scenario::error::ScenarioError;

@@ -14,7 +14,7 @@ use packetscale_models::settings::Parameters;
 use packetscale_models::units::{Bytes, Packets, Rate, Ratio, Span};
 use std::path::Path;
 
-/// A link whose buffer may not be known until the flows are read.
+/// A link with a buffer that may be unknown until the flows are read.
 #[derive(Clone)]
 pub(crate) struct Draft {
     pub link: LinkSpec,
@@ -36,7 +36,7 @@ pub(crate) struct Network {
     pub dumbbell: bool,
     /// The nodes that the links join, if they join nodes.
     pub graph: Option<Graph>,
-    /// What data cross whose route is not given; none: it has to be given.
+    /// The links for data without a route; empty: the route is required.
     pub through: Vec<usize>,
     /// What their acknowledgments cross; none: they are only delayed.
     pub back: Vec<usize>,
@@ -265,8 +265,8 @@ fn buffer((key, node): &(String, Node), bdp: Bytes, largest: Bytes) -> Result<Bu
 }
 
 impl Network {
-    /// The links among which the bottleneck is: of those that data cross whose route is not given (in a graph, of all), those
-    /// that data of flows cross, or of traffic where there are no flows; all of them where nothing crosses any.
+    /// The candidates for the bottleneck: of the default links (in a graph, of all), those
+    /// that data of flows cross, or of traffic without flows; all of them where nothing crosses any.
     pub fn crossed(&self, flows: &[&FlowSpec], traffic: &[TrafficSpec]) -> Vec<usize> {
         let crosses = |link: &usize| match flows {
             [] => traffic.iter().any(|source| source.crosses(*link)),

@@ -2,7 +2,7 @@
 //!
 //! A scenario file is TOML (see `docs/scenarios.md`, and [`keys`] for every key). [`Scenario::read`] turns it into a [`Scenario`], or into one
 //! message that names the file, the line, the key, what was found and what is expected. [`Scenario::plan`] unfolds
-//! comparison, sweep and replications into [`Experiment`]s. A host runs each of them by itself.
+//! comparison, sweep and replications into [`Experiment`]s. A host runs each of them separately.
 
 mod arrivals;
 mod canonical;

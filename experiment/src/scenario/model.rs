@@ -67,7 +67,7 @@ pub struct ProbeSpec {
     pub streams: u32,
     /// Packets of each stream; it has one gap fewer.
     pub packets: u32,
-    /// Number of rates in each stream: 1 for a single rate, as many as gaps for a chirp.
+    /// Number of rates in each stream: 1 for a single rate, the number of gaps for a chirp.
     pub levels: u32,
     /// By how much the highest rate exceeds the lowest.
     pub range: Ratio,
@@ -96,7 +96,7 @@ pub struct ProbeSpec {
 pub enum Recorded {
     /// The gaps with which packets left the host.
     Sent,
-    /// The gaps that the sender was asked for.
+    /// The gaps scheduled by the sender.
     Intended,
 }
 
@@ -117,11 +117,11 @@ pub struct LinkSpec {
     pub loss: Ratio,
     /// What else the wire does to packets.
     pub impairments: Impairments,
-    /// What it does beside serving packets one by one at a constant rate.
+    /// Deviations from serving packets one by one at a constant rate.
     pub service: Service,
 }
 
-/// What a wire does to packets besides delaying and losing them. The default is nothing.
+/// Impairments of a wire in addition to delay and loss. The default is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Impairments {
     /// Later packets overtake some packets.
@@ -251,7 +251,7 @@ pub enum Moderation {
     /// A time after the first packet of a batch.
     #[default]
     Timer,
-    /// When a packet is there, but not until a time after the last interrupt.
+    /// On the arrival of a packet, but not until a time after the last interrupt.
     Spacing,
     /// Adaptive. Up to 12 us, the time counts as with [`Moderation::Timer`], and `frames` does not. Beyond 12 us,
     /// batches have a number of packets that is drawn about `frames`; a batch that no packet joins for the time is
@@ -381,7 +381,7 @@ pub enum TrafficKind {
     },
     /// TCP connections that exchange messages.
     Connections(Box<Connections>),
-    /// Users who browse.
+    /// Browsing users.
     Web(Box<Web>),
     /// Packets from a file, which is repeated end to end.
     Trace {
@@ -478,7 +478,7 @@ impl Record {
 pub struct Expectation {
     /// A field of the summary.
     pub metric: String,
-    /// Only runs whose controller (key `controller`) or swept keys have these values.
+    /// Only runs with these values of the controller (key `controller`) or of swept keys.
     pub conditions: BTreeMap<String, String>,
     /// Lower bound.
     pub at_least: Option<f64>,

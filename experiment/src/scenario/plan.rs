@@ -37,7 +37,7 @@ impl Scenario {
         Scenario::parse(&text, path, changes)
     }
 
-    /// Reads the text of a scenario as if it stood in the file `path`. That path appears in messages, gives the
+    /// Reads the text of a scenario as if it were the file `path`. That path appears in messages, gives the
     /// scenario its name, and locates the files that it mentions.
     ///
     /// # Errors
@@ -197,7 +197,7 @@ fn unfold(mut document: Table, name: &str, folder: &Path) -> Result<Scenario, Sc
     Ok(Scenario { document, points, expectations })
 }
 
-/// Refuses a sweep over controllers of flows beside `[compare]`, which replaces them in every run.
+/// Refuses a sweep over controllers of flows together with `[compare]`, which replaces them in every run.
 fn not_compared(axes: &[Axis]) -> Result<(), ScenarioError> {
     let replaced = |key: &str| matches!(key.split('.').collect::<Vec<_>>()[..], ["flow", _, "controller", ..]);
     let put = axes.iter().find_map(|axis| {

@@ -1,4 +1,4 @@
-//! Probe streams: sequences of packets whose gaps measure the path's available bandwidth.
+//! Probe streams: sequences of packets with gaps that measure the path's available bandwidth.
 
 use crate::scenario::document::{Node, Table, Value};
 use crate::scenario::error::ScenarioError;

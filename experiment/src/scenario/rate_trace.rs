@@ -1,9 +1,9 @@
 //! Files of rates: what a link can carry over time.
 //!
 //! * **Mahimahi** (`mm-link`): a line per delivery opportunity of 1500 B, its time in whole milliseconds, in order. The
-//!   last line's time is also the period after which the trace begins anew.
+//!   last line's time is also the period after which the trace repeats.
 //! * **CSV**: the line `time_s,rate_bps`, then a line for each change: from this time on, this rate. The first time is 0.
-//!   The last line ends the trace: where it begins anew, its own rate never counts.
+//!   The last line ends the trace: where it repeats, its own rate never counts.
 //!
 //! Deviations from `mm-link`: a number with anything behind it is refused (`atoi` ignores that), and lines that begin
 //! with `#` and empty lines are ignored (`mm-link` refuses them).
@@ -20,7 +20,7 @@ const OPPORTUNITY: Bytes = Bytes::new(1500);
 const LONGEST_S: u64 = 10_000_000;
 const HIGHEST_BPS: f64 = 1e15;
 
-/// The shortest trace that begins anew: a run steps through each of its changes.
+/// The shortest trace that repeats: a run steps through each of its changes.
 const SHORTEST: Span = Span::from_micros(1);
 
 const HEADER: &str = "time_s,rate_bps";
@@ -30,7 +30,7 @@ const CHANGE: &str = "a time in s, a comma and a rate in bit/s, like \"12.5,3000
 /// What is wrong with a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    /// Where in the file, and what is there.
+    /// Place in the file, and its text.
     pub found: String,
     pub expected: String,
 }
@@ -66,7 +66,7 @@ fn parse(text: &str, format: RateFormat, repeat: bool) -> Result<Capacity, Fault
     let period = points.last().map(|last| last.at).filter(|_| repeat);
     if let Some(period) = period.filter(|period| (Span::from_picos(1)..SHORTEST).contains(period)) {
         let expected = format!("{SHORTEST} or more, or repeat = false");
-        return Err(Fault { found: format!("a trace that begins anew after {period}"), expected });
+        return Err(Fault { found: format!("a trace that repeats after {period}"), expected });
     }
     Capacity::new(points, period).ok_or_else(|| Fault {
         found: "a trace that carries nothing".to_string(),
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_of_mahimahi_has_an_opportunity_on_each_line() {
+    fn each_line_of_a_mahimahi_trace_is_an_opportunity() {
         let text = "1\n3\n3\n\n# a comment\n5\n";
         assert_eq!(amount(text, RateFormat::Mahimahi, true, (0, 10)), 8 * 1500);
         assert_eq!(amount(text, RateFormat::Mahimahi, true, (1, 3)), 2 * 1500);
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_csv_trace_ends_at_its_last_line_or_goes_on_with_its_rate() {
+    fn a_csv_trace_ends_or_continues_at_its_last_rate() {
         // 8 Mbit/s is 1000 B per ms.
         let text = "time_s,rate_bps\n0,8e6\n0.010,0\n0.02, 16000000\n";
         assert_eq!(amount(text, RateFormat::Csv, true, (0, 40)), 20_000);
@@ -173,10 +173,10 @@ mod tests {
     }
 
     #[test]
-    fn a_trace_that_begins_anew_within_a_microsecond_is_refused() {
+    fn refuses_a_trace_that_repeats_within_a_microsecond() {
         let text = "time_s,rate_bps\n0,1e15\n1e-12,0\n";
         let fault = parse(text, RateFormat::Csv, true).unwrap_err();
-        assert_eq!(fault.found, "a trace that begins anew after 1 ps");
+        assert_eq!(fault.found, "a trace that repeats after 1 ps");
         assert!(fault.expected.starts_with("1 us or more"), "{fault:?}");
         assert!(parse(text, RateFormat::Csv, false).is_ok());
         assert!(parse("time_s,rate_bps\n0,1e9\n1e-6,0\n", RateFormat::Csv, true).is_ok());

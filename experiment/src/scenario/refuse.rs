@@ -1,4 +1,4 @@
-//! Says where a scenario asks for what a host does not do.
+//! Locates the keys of a scenario that a host does not support.
 
 use crate::scenario::document::{Node, Table, Value};
 use crate::scenario::error::{Place, ScenarioError};
@@ -6,7 +6,7 @@ use crate::scenario::plan::Scenario;
 use std::path::Path;
 
 impl Scenario {
-    /// Returns the message for a host that does not do what the scenario asks for under this key. `key` names things as an
+    /// Returns the message for a host that does not support this key. `key` names things as an
     /// experiment has them: the first link is `path`, and flows are numbered with their counts unfolded. The message names
     /// the key that is written in the file, and its line.
     pub fn refuse(

@@ -29,8 +29,8 @@ pub(crate) struct SweepPoint {
     pub compared: Vec<Named>,
 }
 
-/// Resolves a document, and completes it with the defaults. `name` is what the scenario is called when it does not
-/// say; `folder` is where the files it names are.
+/// Resolves a document, and completes it with the defaults. `name` is the scenario's name unless it sets
+/// one; `folder` is where the files it names are.
 pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result<SweepPoint, ScenarioError> {
     document.check_sections()?;
     let run = run(document, name)?;

@@ -133,7 +133,7 @@ fn between(
     }
 }
 
-/// The key that says where data go: of the two nodes the last, or the links.
+/// The key that defines the data's route: of the two nodes the last, or the links.
 fn written(fields: &Fields<'_>) -> &'static str {
     if fields.has("to") { "to" } else { "route" }
 }
@@ -156,7 +156,7 @@ fn names(network: &Network, route: &[usize]) -> String {
 
 const LINKS: &str = "a list of link names like [\"first\", \"second\"]";
 
-/// Returns the links that the list under this key names, if it is there. In a graph each begins where the one before
+/// Returns the links that the list under this key names, if present. In a graph each begins where the one before
 /// it ends.
 fn links_of(
     fields: &mut Fields<'_>,

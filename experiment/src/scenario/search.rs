@@ -1,4 +1,4 @@
-//! `[probe] search`: streams whose rates follow from the results of earlier streams.
+//! `[probe] search`: streams with rates that follow from the results of earlier streams.
 
 use crate::scenario::document::{KeyValue, Node, Table, Value};
 use crate::scenario::error::{ScenarioError, listed, perhaps};
@@ -25,7 +25,7 @@ pub enum SearchTool {
         /// The part of a fleet that must agree.
         agree: Ratio,
     },
-    /// Single streams, whose length is found first.
+    /// Single streams, of a length that is found first.
     PrcMt {
         /// N_min.
         shortest: u32,

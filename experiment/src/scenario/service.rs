@@ -9,7 +9,7 @@ use packetscale_models::units::{Bytes, Rate, Span, Time};
 use std::path::Path;
 use std::sync::Arc;
 
-/// The shortest time after which rates or bursts begin anew: below it a run would be mostly beginnings.
+/// The shortest time after which rates or bursts repeat: below it a run would be mostly beginnings.
 const SHORTEST_PERIOD: Span = Span::from_micros(1);
 
 /// The most packets of a frame.
@@ -33,7 +33,7 @@ pub(crate) fn rate(fields: &mut Fields<'_>, folder: &Path) -> Result<(Rate, Opti
     Ok((rate, variation))
 }
 
-/// Reads how a link serves beside its rate.
+/// Reads a link's service, apart from its rate.
 pub(crate) fn service(
     fields: &mut Fields<'_>,
     rate: Rate,
@@ -50,7 +50,7 @@ pub(crate) fn service(
     }
     let opportunities = service.variation.as_ref().is_some_and(Variation::has_opportunities);
     if opportunities && matches!(service.aggregation, Some(Aggregation::Frames { .. })) {
-        let expected = "rates, or no frames: each opportunity is a burst of its own";
+        let expected = "rates, or no frames: each opportunity is a separate burst";
         return Err(fields.refuse("aggregation", "frames beside opportunities", expected));
     }
     Ok(service)
@@ -61,7 +61,7 @@ fn steps(fields: &mut Fields<'_>, rate: Option<Rate>) -> Result<Option<Variation
     let steps = step_list(fields, EXPECTED)?;
     let repeat: Option<Span> = fields.quantity_if("rate_repeat", Zero::Refused)?;
     let Some((last, _)) = steps.last() else {
-        let alone = || fields.refuse("rate_repeat", "a time without rate_steps", "rate_steps that begin anew after it");
+        let alone = || fields.refuse("rate_repeat", "a time without rate_steps", "rate_steps that repeat after it");
         return repeat.map_or(Ok(None), |_| Err(alone()));
     };
     if let Some(repeat) = repeat.filter(|repeat| Time::ZERO + *repeat <= *last || *repeat < SHORTEST_PERIOD) {
@@ -73,7 +73,7 @@ fn steps(fields: &mut Fields<'_>, rate: Option<Rate>) -> Result<Option<Variation
     Ok(Variation::steps(rate, steps, repeat))
 }
 
-/// Reads the steps; none if there is no list of them.
+/// Reads the steps; none without a list of them.
 fn step_list(fields: &mut Fields<'_>, expected: &str) -> Result<Vec<(Time, Rate)>, ScenarioError> {
     let key = fields.key("rate_steps");
     let Some(node) = fields.get("rate_steps") else { return Ok(Vec::new()) };
@@ -105,7 +105,7 @@ fn trace(fields: &mut Fields<'_>, folder: &Path) -> Result<Option<(Variation, Ra
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         inner.refuse("file", format!("{name}, {}", fault.found), fault.expected)
     };
-    // What a trace carries on the whole is that of one round through it, whether or not it begins anew.
+    // The total of a trace is that of one round through it, whether or not it repeats.
     let once = rate_trace::read(&file, format, true).map_err(refuse)?;
     let capacity = if repeat { once.clone() } else { rate_trace::read(&file, format, false).map_err(refuse)? };
     let mean = once.mean_of_period().filter(|mean| *mean > Rate::ZERO);
@@ -169,7 +169,7 @@ pub(crate) fn check_buckets(
     for (bucket, (key, place)) in [service.policer, service.shaper].into_iter().zip(keys) {
         if let Some(bucket) = bucket.filter(|bucket| bucket.bucket < largest) {
             let found = format!("a bucket of {}", bucket.bucket);
-            return Err(ScenarioError::at(place, key, found, format!("room for one packet of {largest} at least")));
+            return Err(ScenarioError::at(place, key, found, format!("at least one packet of {largest}")));
         }
     }
     Ok(())

@@ -1,7 +1,7 @@
 //! Sizes of flows: a number, a law, or a distribution in a file.
 //!
 //! A file of a distribution is CSV: the line `size_bytes,share`, then a line for each point: the share of the flows that
-//! are not larger than this. Sizes and shares rise; the last share is 1. Lines that begin with `#` say where it comes from.
+//! are not larger than this. Sizes and shares rise; the last share is 1. Lines that begin with `#` name the source.
 
 use crate::scenario::document::{Node, Value};
 use crate::scenario::error::{ScenarioError, listed};
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_distribution_is_refused_at_its_line() {
+    fn refuses_an_invalid_distribution_at_its_line() {
         let refused = [
             ("", "line 1, \"\""),
             ("1,1\n", "line 1, \"1,1\""),

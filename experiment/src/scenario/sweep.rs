@@ -57,7 +57,7 @@ fn plain(keys: &str, node: &Node) -> Choice {
     Choice { shown: node.value.plain(), puts }
 }
 
-/// Reads a case: a table whose keys, besides its name, are keys of the scenario.
+/// Reads a case: a table of a name and keys of the scenario.
 fn chosen(node: &Node, name: &str) -> Result<Choice, ScenarioError> {
     const EXPECTED: &str = "cases, each like { case = \"short\", \"path.buffer\" = \"5 packets\" }";
     let (Value::Table(table), Some(shown)) = (&node.value, case(node)) else {

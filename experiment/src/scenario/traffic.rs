@@ -31,7 +31,7 @@ pub const TRAFFIC_KINDS: &[(&str, &str)] = &[
 /// The most copies of one source.
 const MOST_COPIES: u64 = 10_000;
 
-/// The number of kinds with equal packets that a source sends by itself. They come first.
+/// The number of kinds of open-loop sources with equal packets. They come first.
 const WITH_EQUAL_PACKETS: usize = 5;
 
 pub(crate) fn traffic(

@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_seen_is_told_by_its_number() {
+    fn names_an_invisible_character_by_its_number() {
         assert_eq!(visible("a\u{202e}b\u{1b}[31m\r\u{feff}"), "a\\u{202e}b\\u{1b}[31m\\r\\u{feff}");
         assert_eq!(visible("één\u{202f}µs, two\nlines"), "één\u{202f}µs, two\nlines");
     }

@@ -1,4 +1,4 @@
-//! Traffic of users who browse: pages of files, one or several connections at a time, and pauses between pages.
+//! Traffic of browsing users: pages of files, one or several connections at a time, and pauses between pages.
 
 use crate::scenario::connections::senders;
 use crate::scenario::document::{Node, Value};

@@ -48,7 +48,7 @@ impl Application {
         application
     }
 
-    /// Returns when it hands over its next packet; [`Time::MAX`]: never.
+    /// Returns when it offers its next packet; [`Time::MAX`]: never.
     #[inline]
     pub fn next(&self) -> Time {
         self.next
@@ -89,7 +89,7 @@ mod tests {
 
     /// 9000 B at 8.2 Gbit/s: 8.78 us, cut to 8.
     #[test]
-    fn an_application_that_busy_waits_takes_the_floor_of_its_gaps() {
+    fn a_busy_waiting_application_rounds_its_gaps_down() {
         let kind = TrafficKind::Cbr { rate: Rate::from_mbps(8200) };
         let packet = Bytes::new(9000);
         let (start, stop, route, copies, shaper) = (Time::ZERO, Time::MAX, Vec::new(), 1, None);

@@ -2,12 +2,12 @@
 //!
 //! ```text
 //! poisson    gaps are exponential: P(gap > x) = exp(-x / mean). With a load: mean = mean size / (load * slowest link)
-//! requests   each client asks, waits until its flow is there, pauses (exponential), and asks again
+//! requests   each client requests a flow, waits until it is complete, pauses (exponential), and requests the next
 //! cdf        size = F^-1(u), F linear between the points of the file
 //! ```
 //!
-//! Arrivals, sizes and pauses have a generator each. So flow after flow has the same size under every controller, and the
-//! same start unless clients ask for it.
+//! Arrivals, sizes and pauses have separate generators. So flow after flow has the same size under every controller, and the
+//! same start unless clients request it.
 
 use crate::scenario::{ArrivalProcess, Arrivals, Experiment, SizeLaw};
 use crate::traffic::bounded::BoundedPareto;
@@ -31,9 +31,9 @@ pub struct Drawn {
 enum Process {
     /// The mean gap, and when the last flow arrived.
     Poisson(Span, Time),
-    /// What is still to come, the next last. A size, where the file says it.
+    /// What is still to come, the next last. A size, if the file has one.
     Listed(Vec<(Time, Option<Bytes>)>),
-    /// How many clients there are, and their mean pause.
+    /// Number of clients, and their mean pause.
     Requests(u32, Span),
 }
 
@@ -75,7 +75,7 @@ impl Drawn {
         }
     }
 
-    /// The next flow that arrives by itself; `None`: there is none, or clients ask for flows.
+    /// The next flow of an open-loop table; `None` after the last, or if clients request flows.
     pub fn next_arrival(&mut self) -> Option<Arrival> {
         let (at, size) = match &mut self.process {
             Process::Poisson(gap, last) => {
@@ -92,13 +92,13 @@ impl Drawn {
         (at < self.stop).then_some(Arrival { at, size })
     }
 
-    /// The first flows that clients ask for: each after a pause.
+    /// The first flows that clients request: each after a pause.
     pub fn first_requests(&mut self) -> Vec<Arrival> {
         let Process::Requests(clients, _) = self.process else { return Vec::new() };
         (0..clients).filter_map(|_| self.request(self.start)).collect()
     }
 
-    /// The flow that a client asks for whose last was there at `now`; `None`: it does not ask any more.
+    /// The next flow of a client with a flow completed at `now`; `None`: it makes no more requests.
     pub fn request(&mut self, now: Time) -> Option<Arrival> {
         let Process::Requests(_, think) = self.process else { return None };
         let at = now.saturating_add(self.pauses.exponential(think));
@@ -203,7 +203,7 @@ mod tests {
 
     /// Shape 1.5 from 1 to 100 kB: a / (a - 1) * l * (1 - (l/h)^0.5) / (1 - (l/h)^1.5) = 3000 * 0.9 / 0.999 = 2702.7 B.
     #[test]
-    fn laws_have_the_means_that_their_names_say() {
+    fn distributions_have_their_nominal_means() {
         let pareto = SizeLaw::Pareto { least: Bytes::new(1000), most: Bytes::new(100_000), shape: 1.5 };
         let mean = mean_size(&pareto);
         assert!((mean - 2702.7).abs() < 0.1, "{mean}");

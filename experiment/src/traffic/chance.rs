@@ -5,7 +5,7 @@
 //! ```
 //!
 //! A purpose and an index (of a link, a flow, a traffic source, ...) name one source of chance. Its draws do not depend
-//! on how many others there are, so adding a flow changes nothing else. Source: G. L. Steele, D. Lea, C. H. Flood,
+//! on the number of others, so adding a flow changes nothing else. Source: G. L. Steele, D. Lea, C. H. Flood,
 //! "Fast splittable pseudorandom number generators", OOPSLA 2014.
 
 /// What a seed is for. Each number is used once and keeps its meaning: changing it changes the runs that draw from it.
@@ -23,7 +23,7 @@ pub enum Purpose {
     Traffic = 5,
     /// Whatever a queue discipline draws.
     Queue = 6,
-    /// When an application hands over data.
+    /// When an application offers data.
     Application = 7,
     /// Interrupt coalescence at a receiver's card.
     Card = 8,
@@ -87,7 +87,7 @@ mod tests {
 
         /// In a run with up to 300 links, flows and sources, every source of chance starts with a different number.
         #[test]
-        fn no_two_sources_of_chance_in_a_run_draw_the_same(run in 0u64..1 << 53) {
+        fn no_two_random_sources_in_a_run_are_equal(run in 0u64..1 << 53) {
             let mut first = BTreeMap::new();
             for purpose in Purpose::ALL {
                 for index in 0..300 {

@@ -72,7 +72,7 @@ mod tests {
     }
 
     #[test]
-    fn uniform_draws_have_mean_one_half_and_stay_within_bounds() {
+    fn uniform_draws_have_mean_half_within_bounds() {
         let mut draws = Draws::new(1, 0);
         let n = 100_000;
         let mut sum = 0.0;

@@ -61,8 +61,8 @@ impl Meter {
         self.bytes[slot] += size.get();
     }
 
-    /// Returns the figures over the whole intervals between `from` and `until`, empty ones included; `None` if there is
-    /// no whole interval.
+    /// Returns the figures over the whole intervals between `from` and `until`, empty ones included; `None` without
+    /// a whole interval.
     pub fn burstiness(&self, until: Time) -> Option<Burstiness> {
         let n = (until.saturating_since(self.from) / self.interval) as usize;
         if n == 0 {

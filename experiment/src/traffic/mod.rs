@@ -1,5 +1,5 @@
 //! What chance decides in a run, the same for every host: the packets of traffic ([`open`], [`packets`]), when flows
-//! start ([`starts`]) or arrive, and how much those send ([`arrivals`]), when applications hand over data
+//! start ([`starts`]) or arrive, and how much those send ([`arrivals`]), when applications offer data
 //! ([`Application`]), and the seeds of all of it ([`chance`]).
 //!
 //! Sources do not respond to what the path does to their packets.
@@ -14,11 +14,11 @@
 //! | `exponential-on-off` | `exponential` | the same, lengths drawn |
 //! | `pareto-on-off` | `pareto` | the same, lengths drawn with a heavy tail |
 //! | `poisson` | `poisson` | independent gaps |
-//! | `tmix`, `sessions` | `vectors` | those of simulated TCP connections (the host makes them; [`vectors`] says what they send) |
-//! | `web` | `surge` | those of simulated TCP connections (the host makes them; [`surge`] says what users do), or these replayed (`replay`) |
+//! | `tmix`, `sessions` | `vectors` | those of simulated TCP connections (the host makes them; [`vectors`] defines their messages) |
+//! | `web` | `surge` | those of simulated TCP connections (the host makes them; [`surge`] defines the users), or these replayed (`replay`) |
 //! | `trace`, `pcap` | `trace` | as recorded, scaled, repeated |
 //!
-//! A source may stand behind a token bucket (`shaper`).
+//! A source may be behind a token bucket (`shaper`).
 //!
 //! The same seed gives the same packets on every machine: the generator is PCG-64, seeded per copy, and logarithms and
 //! powers are those of the `libm` crate, not the machine's. Rates and sizes count bytes on the wire (with the Ethernet
@@ -204,7 +204,7 @@ pub fn replay(spec: &TrafficSpec, copies: Vec<Vec<CrossPacket>>, duration: Span)
     behind(spec.shaper, end, sources)
 }
 
-/// Returns the sources, each behind its own token bucket, if there is a `shaper`.
+/// Returns the sources, each behind its own token bucket with a `shaper`.
 fn behind(shaper: Option<crate::scenario::Shaper>, end: Time, sources: Vec<Generator>) -> Vec<AnySource> {
     let shaped = || shaper.map(|shaper| Shaped::new(shaper, end));
     sources.into_iter().map(|generator| AnySource { generator, shaped: shaped() }).collect()

@@ -26,7 +26,7 @@ pub fn starts(experiment: &Experiment) -> Vec<Time> {
 
 /// Returns the copies of the `index`-th traffic source of an experiment, superposed.
 ///
-/// Users who browse without reacting to the path (`responsive = false`) send what they would send alone on it. Only a
+/// Browsing users that do not react to the path (`responsive = false`) send as on an otherwise empty path. Only a
 /// host in virtual time can find that: `alone` makes that run and returns the packets of each copy.
 ///
 /// # Errors
@@ -77,8 +77,8 @@ pub fn warnings(scenario: &Scenario, plan: &[Experiment]) -> Vec<String> {
 /// With fewer points to a period, curves show a period that is not there.
 const POINTS_OF_A_PERIOD: u64 = 4;
 
-/// The periods of bursts and of rates that are too short for the steps of the curves: whose they are, and what is said. Several
-/// that say the same are warned of once, at the first.
+/// The periods of bursts and of rates that are too short for the steps of the curves: key and warning. Equal warnings
+/// are given once, at the first key.
 fn hidden(experiment: &Experiment) -> Vec<(String, String)> {
     let step = experiment.record.step;
     let said = |key: String, period: Span, (what, longer): (&str, &str)| {

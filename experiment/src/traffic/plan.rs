@@ -1,4 +1,4 @@
-//! The rate of traffic without chance, as a step function: the room that an ideal controller would leave.
+//! The rate of traffic without randomness, as a step function: the complement of an ideal controller's share.
 
 use crate::scenario::{Experiment, LinkSpec, TrafficKind, TrafficSpec};
 use packetscale_models::units::{Rate, Span, Time};

@@ -2,7 +2,7 @@
 //! packets behind it wait too. Nothing is lost.
 //!
 //! Deviations from the token bucket filter of Linux:
-//! 1. The queue before the bucket has no end: it delays, and never drops. A source whose mean is above the rate lags
+//! 1. The queue before the bucket has no end: it delays, and never drops. A source with a mean above the rate lags
 //!    more and more.
 //! 2. A packet larger than the bucket leaves when the bucket is full; Linux drops it.
 

@@ -119,7 +119,7 @@ mod tests {
     /// exp(9.357) is 11 579 B. The body is cut where its logarithm is (ln 133000 - 9.357) / 1.318 = 1.8521 standard
     /// deviations up; 0.96800 of it lie below. So 0.93 * 0.5 / 0.96800 of all files are below the median.
     #[test]
-    fn sizes_are_lognormal_below_133_kb_and_seven_in_a_hundred_above() {
+    fn sizes_are_lognormal_below_133_kb_and_7_percent_above() {
         is(share(|surge, draws| surge.size(draws).get() < 11_579), 0.93 * 0.5 / 0.96800);
         is(share(|surge, draws| surge.size(draws).get() > 133_000), 0.07);
         // Bounded at 100 MB: (t^-1.1 - 1e8^-1.1) / (133000^-1.1 - 1e8^-1.1) at 1.33 MB is 0.07880.

@@ -35,7 +35,7 @@ fn bursts(shape: Option<f64>) -> TrafficKind {
 }
 
 #[test]
-fn constant_rate_is_exact_in_the_long_run_even_where_a_gap_is_no_whole_number_of_picoseconds() {
+fn a_constant_rate_is_exact_with_fractional_gaps() {
     // 8000 bits at 7 bit/us: a gap of 1142857142.857 ps. Packet n goes at floor(n 8000 / 7 us).
     let cbr = spec(TrafficKind::Cbr { rate: Rate::from_bps(7_000_000) });
     let sent = packets(&cbr, 1, Span::from_secs(10));
@@ -46,7 +46,7 @@ fn constant_rate_is_exact_in_the_long_run_even_where_a_gap_is_no_whole_number_of
 }
 
 #[test]
-fn a_source_sends_from_its_start_until_just_before_its_stop() {
+fn a_source_sends_from_its_start_until_before_its_stop() {
     let mut cbr = spec(TrafficKind::Cbr { rate: Rate::from_mbps(8) });
     cbr.start = Time::ZERO + Span::from_millis(5);
     cbr.stop = Time::ZERO + Span::from_millis(9);
@@ -55,7 +55,7 @@ fn a_source_sends_from_its_start_until_just_before_its_stop() {
 }
 
 #[test]
-fn periodic_bursts_carry_the_fraction_of_a_packet_into_the_next_burst() {
+fn periodic_bursts_carry_fractions_of_packets_over() {
     // A packet per ms, bursts of 2.5 ms, silences of 7.5 ms: packets at 0, 1, 2 of the first burst; the fourth is due
     // half a millisecond beyond it, and comes half a millisecond into the second.
     let on_off = spec(TrafficKind::OnOff {
@@ -68,7 +68,7 @@ fn periodic_bursts_carry_the_fraction_of_a_packet_into_the_next_burst() {
 }
 
 #[test]
-fn a_token_bucket_lets_a_bucket_through_and_then_its_rate() {
+fn a_token_bucket_passes_a_bucket_then_its_rate() {
     // Packets arrive every 80 us. Three of 1 kB leave as they come; tokens for one more take 0.8 ms at 10 Mbit/s.
     let mut cbr = spec(TrafficKind::Cbr { rate: Rate::from_mbps(100) });
     cbr.shaper = Some(Shaper { rate: Rate::from_mbps(10), bucket: Bytes::new(3_000) });
@@ -77,7 +77,7 @@ fn a_token_bucket_lets_a_bucket_through_and_then_its_rate() {
 }
 
 #[test]
-fn a_packet_larger_than_the_bucket_leaves_when_the_bucket_is_full() {
+fn a_packet_above_the_bucket_leaves_when_it_is_full() {
     // Half a packet of tokens fills in 0.4 ms; a packet still costs 0.8 ms.
     let mut cbr = spec(TrafficKind::Cbr { rate: Rate::from_mbps(100) });
     cbr.shaper = Some(Shaper { rate: Rate::from_mbps(10), bucket: Bytes::new(500) });
@@ -87,7 +87,7 @@ fn a_packet_larger_than_the_bucket_leaves_when_the_bucket_is_full() {
 
 proptest! {
     #[test]
-    fn behind_a_token_bucket_no_interval_holds_more_than_a_bucket_and_its_share_of_the_rate(
+    fn no_interval_exceeds_a_bucket_and_its_rate(
         seed in any::<u64>(), mbps in 5u64..60, bucket in 1_000u64..20_000,
     ) {
         let mut bursty = spec(bursts(Some(1.5)));
@@ -106,7 +106,7 @@ proptest! {
 }
 
 #[test]
-fn copies_of_periodic_bursts_begin_at_different_points_and_keep_the_mean() {
+fn copies_of_periodic_bursts_differ_in_phase_only() {
     let (on, off) = (Span::from_millis(1), Span::from_millis(3));
     let mut on_off = spec(TrafficKind::OnOff { on, off, rate: Rate::from_mbps(800) });
     on_off.copies = 8;
@@ -119,7 +119,7 @@ fn copies_of_periodic_bursts_begin_at_different_points_and_keep_the_mean() {
 }
 
 #[test]
-fn poisson_counts_have_the_mean_and_the_variance_of_a_poisson_law() {
+fn poisson_counts_have_the_mean_and_variance_of_the_law() {
     // 8 Gbit/s of 1 kB: 1000 packets per ms. 2000 samples: standard error of the mean sqrt(1000 / 2000) = 0.71, of
     // the variance 1000 sqrt(2 / 2000) = 32; four of each.
     let poisson = spec(TrafficKind::Poisson { rate: Rate::from_gbps(8) });
@@ -140,17 +140,17 @@ fn starts_in_the_stationary_state(kind: &TrafficKind, window: Span, seeds: u64) 
     let expected = window.as_secs_f64() * 100e6 / 8_000.0 / 4.0;
     let error = (variance / seeds as f64).sqrt();
     assert!((mean - expected).abs() < 4.0 * error, "{mean} +- {error}, expected {expected}");
-    assert!(4.0 * error < 0.15 * expected, "the test says something: {error} of {expected}");
+    assert!(4.0 * error < 0.15 * expected, "the test is precise enough: {error} of {expected}");
 }
 
 #[test]
-fn exponential_bursts_have_their_mean_rate_from_the_first_instant_on() {
+fn exponential_bursts_have_their_mean_rate_from_the_start() {
     starts_in_the_stationary_state(&bursts(None), Span::from_micros(400), 20_000);
     starts_in_the_stationary_state(&bursts(None), Span::from_millis(40), 2_000);
 }
 
 #[test]
-fn pareto_bursts_have_their_mean_rate_from_the_first_instant_on_however_heavy_the_tail() {
+fn pareto_bursts_have_their_mean_rate_from_the_start() {
     // The count in a window is bounded by rate x window, so its sample mean converges whatever the tail is.
     for shape in [1.3, 1.8, 3.0] {
         starts_in_the_stationary_state(&bursts(Some(shape)), Span::from_micros(400), 20_000);
@@ -159,7 +159,7 @@ fn pareto_bursts_have_their_mean_rate_from_the_first_instant_on_however_heavy_th
 }
 
 #[test]
-fn drawn_lengths_have_the_mean_asked_for() {
+fn drawn_lengths_have_the_configured_mean() {
     use crate::traffic::on_off::Law;
     let (mean, n) = (Span::from_millis(2), 200_000);
     let mut draws = Draws::new(5, 0);
@@ -183,7 +183,7 @@ fn drawn_lengths_have_the_mean_asked_for() {
 }
 
 #[test]
-fn drawn_lengths_are_those_of_another_implementation_to_the_picosecond() {
+fn drawn_lengths_match_another_implementation_to_the_picosecond() {
     use crate::traffic::on_off::Law;
     // PCG-64 (XSL RR 128/64), SplitMix64 and both inversions in Python, logarithm and power in 50-digit decimals.
     let (mut draws, mean) = (Draws::new(42, 3), Span::from_millis(1));
@@ -203,7 +203,7 @@ fn pareto_tails_fall_by_the_shape() {
 }
 
 #[test]
-fn settings_that_no_source_can_follow_are_refused_with_their_key() {
+fn refuses_impossible_settings_with_their_key() {
     let rate = Rate::from_mbps(1);
     let (on, off) = (Span::from_millis(1), Span::ZERO);
     let refused = |kind, packet| {
@@ -220,7 +220,7 @@ fn settings_that_no_source_can_follow_are_refused_with_their_key() {
 }
 
 #[test]
-fn planned_rate_gives_the_steps_of_bursts_cut_at_the_stop() {
+fn planned_rate_gives_the_steps_of_bursts_until_the_stop() {
     let (on, off, rate) = (Span::from_millis(2), Span::from_millis(3), Rate::from_mbps(9));
     let mut on_off = spec(TrafficKind::OnOff { on, off, rate });
     on_off.start = Time::ZERO + Span::from_millis(1);
@@ -262,7 +262,7 @@ fn any_kind() -> impl Strategy<Value = TrafficKind> {
 
 proptest! {
     #[test]
-    fn every_source_keeps_to_its_window_and_to_the_order_of_time_and_repeats_itself(
+    fn every_source_is_ordered_bounded_and_repeatable(
         kind in any_kind(), seed: u64, copies in 1u32..4, start_us in 0u64..1_500, stop_us in 0u64..3_000,
     ) {
         let (start, stop) = (Time::ZERO + Span::from_micros(start_us), Time::ZERO + Span::from_micros(stop_us));
@@ -282,7 +282,7 @@ fn recorded() -> TrafficSpec {
 }
 
 #[test]
-fn the_recorded_trace_holds_what_another_reader_finds_in_it() {
+fn the_recorded_trace_matches_another_reader() {
     // Counted with Python's struct module.
     let TrafficKind::Trace { file, source, .. } = recorded().kind else { unreachable!() };
     let found = survey(&file, source).unwrap();
@@ -291,7 +291,7 @@ fn the_recorded_trace_holds_what_another_reader_finds_in_it() {
 }
 
 #[test]
-fn nine_copies_of_the_recorded_trace_are_about_as_bursty_as_published_bursty_cross_traffic() {
+fn nine_copies_of_the_trace_are_as_bursty_as_published() {
     // Yin, Table 3.1, BCT: 2.51 Gbit/s, 1.15 to 3.94 Gbit/s per ms, a spread of 2.79. The offsets of the copies alone
     // move the spread by 4 % (standard deviation over seeds), the mean of twenty by 1 %. "About" is 5 %.
     let duration = Span::from_secs(2);
@@ -310,7 +310,7 @@ fn nine_copies_of_the_recorded_trace_are_about_as_bursty_as_published_bursty_cro
 
 /// Four points of 100 ms show a period of 400 ms. Bursts of 50 ms and silences of 150 ms come every 200 ms.
 #[test]
-fn bursts_too_short_for_the_curves_are_warned_of_once() {
+fn warns_once_of_bursts_too_short_for_curves() {
     let warnings = |on: &str, record: &str| {
         let text = format!(
             "[run]\nduration = \"1 s\"\nreplications = 2\n[record]\n{record}\n[path]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
@@ -332,7 +332,7 @@ fn bursts_too_short_for_the_curves_are_warned_of_once() {
 
 /// Two tables of flows, the first with three: the application is of the second table, as `--set flow.1...` has it.
 #[test]
-fn a_warning_counts_tables_of_flows_as_set_does() {
+fn a_warning_numbers_flow_tables_as_set_does() {
     let text = "[run]\nduration = \"1 s\"\n[path]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\
                 [[flow]]\ncontroller = \"cubic\"\ncount = 3\n[[flow]]\ncontroller = \"cubic\"\n\
                 application = { kind = \"on-off\", on = \"50 ms\", off = \"150 ms\", rate = \"1 Mbit/s\" }\n";
@@ -343,7 +343,7 @@ fn a_warning_counts_tables_of_flows_as_set_does() {
 }
 
 #[test]
-fn a_rate_that_repeats_faster_than_curves_can_show_is_warned_of() {
+fn warns_of_a_rate_that_repeats_too_fast_for_curves() {
     let warnings = |repeat: &str| {
         let text = format!(
             "[run]\nduration = \"1 s\"\n[[link]]\nname = \"a\"\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\n\

@@ -1,4 +1,4 @@
-//! Flows that arrive while a run lasts, and end when all they have to send is there.
+//! Flows that arrive during a run, and end when all their data has arrived.
 
 use super::FlowSpec;
 use crate::scenario::canonical;
@@ -32,7 +32,7 @@ pub enum ArrivalProcess {
     Load(Ratio),
     /// At these times, in order.
     Times(Vec<Time>),
-    /// As a file says.
+    /// As listed in a file.
     Listed {
         /// The file.
         #[serde(serialize_with = "canonical::file::serialize")]
@@ -41,9 +41,9 @@ pub enum ArrivalProcess {
         #[serde(skip)]
         flows: Vec<(Time, Bytes)>,
     },
-    /// On request: each client asks for its next flow after its last is there, and a pause.
+    /// On request: each client requests its next flow after its last is complete, and a pause.
     Requests {
-        /// How many clients there are.
+        /// Number of clients.
         clients: u32,
         /// Mean pause, drawn from the exponential law; zero: none.
         think: Span,
@@ -76,7 +76,7 @@ pub enum SizeLaw {
         #[serde(skip)]
         points: Vec<(Bytes, f64)>,
     },
-    /// As the file of the arrivals says.
+    /// As listed in the file of the arrivals.
     Listed,
 }
 

@@ -62,7 +62,7 @@ pub struct Web {
     pub parallel: u32,
     /// Whether the files of a page share connections.
     pub persistent: bool,
-    /// Whether the path changes what users send. If not, the packets of users who had the path to themselves are
+    /// Whether the path changes what users send. If not, the packets of users on an otherwise empty path are
     /// replayed.
     pub responsive: bool,
     /// Sizes of files.

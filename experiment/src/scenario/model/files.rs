@@ -34,7 +34,7 @@ impl LinkSpec {
 }
 
 impl TrafficKind {
-    /// The controller of those who answer, where there are any.
+    /// The controller of the answering side, if any.
     fn controller(&self) -> Option<&ControllerSpec> {
         match self {
             TrafficKind::Connections(connections) => Some(&connections.flow.controller),

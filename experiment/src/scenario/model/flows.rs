@@ -13,7 +13,7 @@ pub struct FlowSpec {
     pub packet: Bytes,
     /// When it starts.
     pub start: Start,
-    /// From this time on it has nothing new to send; `None`: it goes on.
+    /// From this time on it has nothing new to send; `None`: it sends until the end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stop: Option<Time>,
     /// What it sends.

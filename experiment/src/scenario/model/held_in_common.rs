@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// Reads like the value. A clone costs a pointer; who changes one that is held in common gets a value of its own.
+/// Reads like the value. A clone costs a pointer; changing a shared value copies it first.
 #[derive(Clone, PartialEq)]
 pub struct Shared<T>(Arc<T>);
 
@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_changes_a_value_held_in_common_leaves_the_others_as_they_were() {
+    fn changing_a_shared_value_leaves_the_others_unchanged() {
         let one = Shared::from(vec![1, 2]);
         let mut other = one.clone();
         assert!(one.is(&other));

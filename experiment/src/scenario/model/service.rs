@@ -1,4 +1,4 @@
-//! How a link serves packets, beside its queue and its wire.
+//! How a link serves packets, apart from its queue and its wire.
 
 use super::{LinkSpec, Shaper};
 use crate::scenario::canonical;
@@ -7,10 +7,10 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What a link does beside serving packets one by one at a constant rate. The default is nothing.
+/// Deviations from serving packets one by one at a constant rate. The default is none.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Service {
-    /// Its rate changes. It is not read back: hosts that write an experiment and read it elsewhere write beside it what the
+    /// Its rate changes. It is not read back: hosts that write an experiment and read it elsewhere also write what the
     /// link carries.
     #[serde(skip_deserializing)]
     pub variation: Option<Variation>,
@@ -39,7 +39,7 @@ pub enum RateSource {
     Steps {
         /// The rate from each time on, in order of time. Before the first it is that of the link.
         steps: Vec<(Time, Rate)>,
-        /// After this time it begins anew.
+        /// After this time it repeats.
         repeat: Option<Span>,
     },
     /// In a file.
@@ -49,7 +49,7 @@ pub enum RateSource {
         file: PathBuf,
         /// Its format.
         format: RateFormat,
-        /// Whether it begins anew at its end. If not, the rate is the last one, and there is no opportunity any more.
+        /// Whether it repeats at its end. If not, the rate is the last one, and there is no opportunity any more.
         repeat: bool,
     },
 }
@@ -72,7 +72,7 @@ pub enum Aggregation {
     Frames {
         /// The most packets in a frame.
         packets: u32,
-        /// What a frame takes beside the transmission of its packets: contention, preamble, acknowledgment.
+        /// Overhead of a frame in addition to the transmission of its packets: contention, preamble, acknowledgment.
         overhead: Span,
     },
 }

@@ -3,7 +3,7 @@
 use packetscale_models::units::Span;
 use std::path::Path;
 
-/// What is wrong with a capture that is read all the same.
+/// Defects of a capture that do not prevent reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Flaws {
     /// The file ends within a packet: how many packets are before it, and the file's length in bytes.
@@ -15,7 +15,7 @@ pub struct Flaws {
 }
 
 impl Flaws {
-    /// Returns a warning for each, for a person who uses this file.
+    /// Returns a warning for each, for the file's user.
     pub fn warnings(&self, file: &Path) -> Vec<String> {
         let file = file.display();
         let cut = self.cut.map(|(packets, bytes)| {

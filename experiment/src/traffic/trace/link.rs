@@ -20,7 +20,7 @@ const LONGEST: u32 = 262_144;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Link {
     header: u32,
-    /// Where the header says what follows it, as an EtherType.
+    /// Offset of the header's EtherType, if any.
     ether_type: Option<usize>,
 }
 

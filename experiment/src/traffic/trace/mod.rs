@@ -45,7 +45,7 @@ pub struct Survey {
     pub bytes: Bytes,
     /// Time from the first packet to the last.
     pub span: Span,
-    /// What is wrong with the file, and is read all the same.
+    /// Defects of the file that do not prevent reading it.
     pub flaws: Flaws,
 }
 
@@ -105,7 +105,7 @@ impl Capture {
         Ok(Some(Captured { at: packet.since_first, size, head }))
     }
 
-    /// Returns what was wrong with the file so far, and was read all the same.
+    /// Returns the defects of the file so far.
     pub fn flaws(&self) -> Flaws {
         self.0.flaws()
     }
@@ -176,7 +176,7 @@ pub(super) struct Trace {
     source: TraceSource,
     pace: Pace,
     reader: Reader,
-    /// Replayed time at which this repetition begins, in picoseconds. At first it lies before the run's start if a
+    /// Replayed time at which this repetition begins, in picoseconds. At first it is before the run's start if a
     /// copy begins in mid-trace.
     begin_ps: i128,
     seen: u64,

@@ -1,5 +1,5 @@
 //! The pcap format (draft-ietf-opsawg-pcap): a header of 24 bytes, then per packet a header of 16 bytes (seconds,
-//! fraction, captured length, original length) and the captured bytes. The magic number says the byte order and
+//! fraction, captured length, original length) and the captured bytes. The magic number encodes the byte order and
 //! whether the fraction counts micro- or nanoseconds.
 
 use super::link::Link;
@@ -41,7 +41,7 @@ impl Pcap {
         if header.version_major != 2 {
             return Err(Fault::bad(4, format!("pcap version {}", header.version_major), "version 2"));
         }
-        // The upper half says whether frames end with a frame check sequence.
+        // The upper half encodes whether frames end with a frame check sequence.
         let link = Link::of(header.network.0 as u32 & 0xffff, 20)?;
         Ok(Pcap { records, header, order, link })
     }

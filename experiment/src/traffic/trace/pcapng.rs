@@ -85,7 +85,7 @@ impl Pcapng {
         self.order.u32(&self.records.bytes, 0)
     }
 
-    /// Returns the length of the block of which the first bytes are there.
+    /// Returns the length of the block that begins with the bytes read so far.
     fn enter(&mut self) -> Result<usize, Fault> {
         let (bytes, offset) = (&self.records.bytes, self.records.offset);
         if self.kind() == SECTION {
@@ -174,9 +174,9 @@ impl Pcapng {
 /// Reads the options if_tsresol and if_tsoffset.
 fn clock(block: &InterfaceDescriptionBlock<'_>, order: Order, offset: u64) -> Result<Clock, Fault> {
     let options = || block.options.iter().take_while(|option| option.code != OptionCode::EndOfOpt);
-    let told: usize = options().map(|option| 4 + option.value().len()).sum();
-    if options().count() == block.options.len() && 20 + told != block.block_len1 as usize {
-        return Err(Fault::bad(offset + 16 + told as u64, "a damaged option", "options within the block"));
+    let described: usize = options().map(|option| 4 + option.value().len()).sum();
+    if options().count() == block.options.len() && 20 + described != block.block_len1 as usize {
+        return Err(Fault::bad(offset + 16 + described as u64, "a damaged option", "options within the block"));
     }
     let value = |code: OptionCode, length: usize| {
         let Some(option) = options().find(|option| option.code == code) else { return Ok(None) };

@@ -56,7 +56,7 @@ impl Reader {
     }
 
     /// The same, but packets keep times that are out of order, as those of a machine with several processors are; none by
-    /// more than [`DISORDER`] before the first, whose time counts as that.
+    /// more than [`DISORDER`] before the first; earlier times count as the first's.
     pub(super) fn in_any_order(self) -> Reader {
         Reader { any_order: true, ..self }
     }
@@ -111,7 +111,7 @@ impl Reader {
         Ok(self.last)
     }
 
-    /// Returns what was wrong with the file so far, and was read all the same.
+    /// Returns the defects of the file so far.
     pub(super) fn flaws(&self) -> Flaws {
         self.flaws
     }

@@ -98,7 +98,7 @@ fn csv(text: &str) -> Result<Vec<(u64, u64)>, String> {
 }
 
 #[test]
-fn pcap_times_and_original_lengths_are_read_from_hand_made_bytes() {
+fn reads_pcap_times_and_original_lengths() {
     assert_eq!(pcap(PCAP_BIG).unwrap(), [(0, 60), (999_750_000, 1514)]);
 }
 
@@ -108,7 +108,7 @@ fn pcapng_is_read_from_hand_made_bytes() {
 }
 
 #[test]
-fn pcap_is_read_in_both_byte_orders_and_resolutions() {
+fn reads_pcap_in_both_byte_orders_and_resolutions() {
     for writer in BOTH {
         let packets = [(10, 999_999, 100), (11, 1, 200)];
         assert_eq!(pcap(&writer.pcap(0xa1b2_c3d4, 1, &packets)).unwrap(), [(0, 100), (2_000, 200)]);
@@ -117,7 +117,7 @@ fn pcap_is_read_in_both_byte_orders_and_resolutions() {
 }
 
 #[test]
-fn every_link_type_counts_the_network_packet_and_fourteen_bytes() {
+fn every_link_type_counts_the_ip_packet_and_14_bytes() {
     // The same IP packet of 1000 bytes behind each link's header.
     let links = [(1, 14), (0, 4), (108, 4), (12, 0), (14, 0), (101, 0), (228, 0), (229, 0), (113, 16), (276, 20)];
     for (link, header) in links {
@@ -129,7 +129,7 @@ fn every_link_type_counts_the_network_packet_and_fourteen_bytes() {
 }
 
 #[test]
-fn pcapng_resolutions_offsets_and_interfaces_are_kept_apart() {
+fn pcapng_interfaces_have_separate_resolutions_and_offsets() {
     for writer in BOTH {
         let offset: [u8; 8] = if writer.big { 1i64.to_be_bytes() } else { 1i64.to_le_bytes() };
         let file = [
@@ -165,7 +165,7 @@ fn pcapng_picoseconds_and_finer_are_read() {
 }
 
 #[test]
-fn pcapng_sections_may_change_the_byte_order_and_begin_with_no_interface() {
+fn pcapng_sections_may_change_the_byte_order() {
     let part =
         |writer: Writer, ticks| [writer.section(), writer.interface(1, &[]), writer.enhanced(0, ticks, 90)].concat();
     let file = [part(BOTH[0], 3), part(BOTH[1], 4)].concat();
@@ -175,7 +175,7 @@ fn pcapng_sections_may_change_the_byte_order_and_begin_with_no_interface() {
 }
 
 #[test]
-fn obsolete_packet_blocks_are_read_and_simple_ones_refused_for_want_of_a_time() {
+fn reads_obsolete_packet_blocks_and_refuses_simple_ones() {
     let writer = BOTH[0];
     let fields = [&writer.u16(0)[..], &writer.u16(9), &[0, 0, 0, 0, 0, 0, 0, 8, 0, 0, 0, 1, 0, 0, 0, 77, 42]].concat();
     let file = [writer.section(), writer.interface(1, &[]), writer.block(2, &fields)].concat();
@@ -185,7 +185,7 @@ fn obsolete_packet_blocks_are_read_and_simple_ones_refused_for_want_of_a_time() 
 }
 
 #[test]
-fn a_capture_cut_in_its_header_is_refused_with_the_place() {
+fn refuses_a_capture_cut_in_its_header() {
     for (file, header) in [(PCAP_BIG, 24), (PCAPNG_LITTLE, 28)] {
         for cut in 0..header {
             let message = pcap(&file[..cut]).unwrap_err();
@@ -203,7 +203,7 @@ fn flaws(bytes: &[u8]) -> Flaws {
 }
 
 #[test]
-fn a_capture_cut_short_is_read_up_to_the_cut_which_is_a_flaw() {
+fn reads_a_truncated_capture_up_to_the_cut() {
     for (file, header, whole) in [(PCAP_BIG, 24, &[42, 60][..]), (PCAPNG_LITTLE, 28, &[84])] {
         for cut in header..=file.len() {
             let packets = whole.iter().filter(|end| **end <= cut).count();
@@ -217,7 +217,7 @@ fn a_capture_cut_short_is_read_up_to_the_cut_which_is_a_flaw() {
 }
 
 #[test]
-fn a_time_a_little_before_that_of_the_packet_before_is_taken_for_it_and_is_a_flaw() {
+fn slightly_decreasing_times_are_levelled_as_a_flaw() {
     let file = BOTH[0].pcap(0xa1b2_c3d4, 1, &[(5, 0, 60), (5, 9, 70), (5, 2, 80), (5, 8, 90), (5, 10, 100)]);
     let microseconds = [(0, 60), (9_000, 70), (9_000, 80), (9_000, 90), (10_000, 100)];
     assert_eq!(pcap(&file).unwrap(), microseconds);
@@ -227,7 +227,7 @@ fn a_time_a_little_before_that_of_the_packet_before_is_taken_for_it_and_is_a_fla
 }
 
 #[test]
-fn a_time_far_before_that_of_the_packet_before_is_refused_with_the_packet_and_the_byte() {
+fn refuses_strongly_decreasing_times_with_packet_and_byte() {
     let file = BOTH[0].pcap(0xa1b2_c3d4, 1, &[(5, 0, 60), (7, 9, 60), (6, 2, 60)]);
     let message = pcap(&file).unwrap_err();
     assert_eq!(
@@ -274,7 +274,7 @@ fn other_files_are_named_for_what_they_are() {
 }
 
 #[test]
-fn csv_passes_over_comments_and_names_the_line_that_is_wrong() {
+fn csv_skips_comments_and_names_the_wrong_line() {
     assert_eq!(csv("time_ns,size_bytes\r\n# why\n\n10, 100\n25,200").unwrap(), [(0, 100), (15, 200)]);
     for wrong in ["10", "10,0", "-1,100", "1.5,100", "10,262145", "10,100,1", "\u{1f},\u{ff}"] {
         let message = csv(&format!("time_ns,size_bytes\n5,60\n{wrong}\n")).unwrap_err();
@@ -375,7 +375,7 @@ fn a_survey_counts_packets_bytes_and_span() {
 }
 
 #[test]
-fn replay_as_recorded_repeats_end_to_end_with_one_mean_gap_between() {
+fn replay_repeats_end_to_end_with_a_mean_gap_between() {
     let sent = drain(open(&replay(&two_bursts(), None, 1), 1, Span::from_millis(4)).unwrap());
     let (start, period) = (1_000_000, 1_165_878);
     let ns: Vec<u64> = sent.iter().map(|(at, _)| at.nanos()).collect();
@@ -385,7 +385,7 @@ fn replay_as_recorded_repeats_end_to_end_with_one_mean_gap_between() {
 }
 
 #[test]
-fn replay_at_a_rate_scales_time_so_that_all_copies_together_reach_it() {
+fn replay_at_a_rate_scales_time_for_all_copies() {
     // 97424 bits per repetition; two copies at 97.424 Mbit/s together: each repeats every 2 ms.
     let spec = replay(&two_bursts(), Some(Rate::from_bps(97_424_000)), 2);
     for seed in 0..20 {
@@ -409,7 +409,7 @@ fn copies_begin_at_different_points_drawn_from_the_seed() {
 }
 
 #[test]
-fn a_trace_that_changes_while_it_is_replayed_stops_its_source_and_says_so() {
+fn a_trace_that_changes_during_replay_stops_its_source() {
     let file = std::env::temp_dir().join(format!("packetscale-changing-{}.csv", std::process::id()));
     std::fs::write(&file, "time_ns,size_bytes\n0,100\n1000,100\n").unwrap();
     let mut sources = open(&replay(&file, None, 1), 1, Span::from_secs(1)).unwrap();
@@ -422,7 +422,7 @@ fn a_trace_that_changes_while_it_is_replayed_stops_its_source_and_says_so() {
 }
 
 #[test]
-fn traces_without_two_instants_and_files_that_are_not_there_are_refused() {
+fn refuses_missing_traces_and_those_of_one_instant() {
     let refused = |text: &str| {
         let file = std::env::temp_dir().join(format!("packetscale-refused-{}.csv", std::process::id()));
         std::fs::write(&file, text).unwrap();

@@ -1,5 +1,5 @@
 //! Files of connection vectors, in both formats that ns-2's Tmix reads (ns manual, section 44.2); the first word of
-//! each connection tells them apart. Times are microseconds, sizes bytes.
+//! each connection identifies its format. Times are microseconds, sizes bytes.
 //!
 //! ```text
 //! original                                    alternate
@@ -13,10 +13,10 @@
 //! c> size, c< size, t> wait, t< wait          A after-sent after-received size
 //! ```
 //!
-//! In the original format, a wait stands before the message that waits. Where messages take turns, it counts from the
+//! In the original format, a wait precedes the message that waits. Where messages take turns, it counts from the
 //! arrival of the previous message if the other end sent that, else from its sending. Text after `#` is ignored.
 //!
-//! Deviations: messages of size zero, and waits at the end of a connection, stand for its closing segments, which are
+//! Deviations: messages of size zero, and waits at the end of a connection, represent its closing segments, which are
 //! not simulated. Loss rates are checked but not applied, because loss belongs to the links.
 
 use super::{After, End, Message, Vector};
@@ -83,7 +83,7 @@ struct Draft {
     rtt: Option<Span>,
     /// Waits that do not belong to a message yet: of the connection, or of each end.
     waits: [Span; 2],
-    /// Who sent last.
+    /// The end that sent last.
     last: Option<End>,
     messages: [Vec<Message>; 2],
 }

@@ -1,4 +1,4 @@
-//! Drawn connections whose aggregate is self-similar.
+//! Drawn connections with a self-similar aggregate.
 //!
 //! Connections begin as a Poisson process. The initiator sends a short request, and the acceptor a long answer. The
 //! initiator's receive window limits the answer to the rate `peak`, and its duration follows a bounded Pareto law:

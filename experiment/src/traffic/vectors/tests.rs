@@ -60,7 +60,7 @@ fn message(after: After, wait_us: u64, size: u64) -> Message {
 }
 
 #[test]
-fn the_examples_of_the_ns_manual_mean_what_it_says() {
+fn reads_the_examples_of_the_ns_manual_as_documented() {
     let vectors = parsed(ORIGINAL).unwrap();
     assert_eq!(vectors.len(), 2);
     let [sequential, concurrent] = [&vectors[0], &vectors[1]];
@@ -74,12 +74,12 @@ fn the_examples_of_the_ns_manual_mean_what_it_says() {
 }
 
 #[test]
-fn both_formats_say_the_same() {
+fn both_formats_are_equivalent() {
     assert_eq!(parsed(ORIGINAL), parsed(ALTERNATE));
 }
 
 #[test]
-fn two_messages_in_a_row_of_one_end_wait_from_sending_to_sending() {
+fn consecutive_messages_of_an_end_wait_between_sendings() {
     let original = "SEQ 0 2 1 1\nr 1000\n> 10\nt 500\n> 20\nt 700\n< 30\nt 900\n> 40\n";
     let alternate = "S 0 2 1 1\nr 1000\nI 0 0 10\nI 500 0 20\nA 0 700 30\nI 0 900 40\n";
     let vectors = parsed(original).unwrap();
@@ -167,7 +167,7 @@ fn drawn_answers_bring_the_mean_rate() {
 
 /// Sixteen at a time on the average: Poisson, with a standard deviation of 4 for each of 200 seeds.
 #[test]
-fn as_many_are_under_way_at_the_beginning_as_later() {
+fn the_initial_number_of_connections_is_stationary() {
     let counts: Vec<f64> = (0..200)
         .map(|seed| {
             let vectors = draw(&SESSIONS, Bytes::new(1500), seed, Span::from_millis(1));
