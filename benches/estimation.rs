@@ -13,7 +13,7 @@ const PACKETS: u64 = 64;
 const STREAMS: u64 = 5_000;
 const ROUNDS: usize = 5;
 
-/// A stream whose rates rise by a quarter in four levels, or stay constant.
+/// A stream with rates that rise by a quarter in four levels, or with a constant rate.
 fn stream(rising: bool) -> Stream {
     let send: Vec<Span> =
         (0..PACKETS).map(|i| Span::from_nanos(if rising { 9000 - 600 * (i / 16) } else { 8000 })).collect();

@@ -1,4 +1,4 @@
-//! `make bench`: CPU time per delivered data packet, its acknowledgment included, beside ns-2 if that is installed.
+//! `make bench`: CPU time per delivered data packet, its acknowledgment included, compared with ns-2 if that is installed.
 //!
 //! Each cell is the difference between a short and a long run of the same dumbbell, per packet, so that building the
 //! network does not count on either side. It is the median of three such pairs. Controllers and simulators take turns, and
@@ -96,7 +96,7 @@ fn children_cpu() -> Duration {
     Duration::from_millis(ticks * 10)
 }
 
-/// The controllers of a block, with their variants of ns-2. NewReno is first: the others are told as so many of it.
+/// The controllers of a block, with their variants of ns-2. NewReno is first: the others are shown relative to it.
 const CONTROLLERS: [(&str, Option<&str>); 4] =
     [("newreno", Some("sack")), ("cubic", Some("cubic")), ("rapid", None), ("bbr", None)];
 /// Those that are paced have their target in packets of NewReno.
@@ -121,7 +121,7 @@ fn cell(controller: &str, variant: Option<&str>, flows: usize) -> Cell {
     Cell { ns: per_packet(&a, &b), events: (b.events - a.events) / (b.packets - a.packets), peer_ns }
 }
 
-/// The rows of the table for so many flows. Their controllers take turns.
+/// The rows of the table for this many flows. Their controllers take turns.
 fn rows(flows: usize, target_ns: f64, with_ns2: bool) {
     let turn = |_| CONTROLLERS.map(|(name, variant)| cell(name, variant.filter(|_| with_ns2), flows));
     let turns: Vec<[Cell; CONTROLLERS.len()]> = (0..REPETITIONS).map(turn).collect();

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs a command where there is nothing but Rust, a C compiler, make and the usual tools of a shell: bare.sh COMMAND. So a library or
-# a program that somebody needs without saying so is missing.
+# Runs a command with only Rust, a C compiler, make and the usual tools of a shell available: bare.sh COMMAND. An undeclared
+# dependency on a library or program then shows as an error.
 set -eu
 
 tools=$(mktemp -d)

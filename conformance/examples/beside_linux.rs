@@ -1,7 +1,7 @@
-//! Makes `linux/table.ndjson` and `linux/queues.ndjson`: every cell of the tables in Linux, in virtual time. Rows that are
-//! there are left alone, so it can be stopped and goes on. The kernel is fetched if it is not in the cache. Words after
-//! `--` choose among the cells: `queues`, a law, or in how many packets one is lost; `sample` makes the cells that are
-//! run again in tests, in the kernel of those.
+//! Makes `linux/table.ndjson` and `linux/queues.ndjson`: every cell of the tables in Linux, in virtual time. Existing rows
+//! are left alone, so it can be stopped and resumed. The kernel is fetched if it is not in the cache. Arguments after
+//! `--` select cells: `queues`, a law, or in how many packets one is lost; `sample` makes the cells that are
+//! repeated in tests, in their kernel.
 //!
 //!     cargo run --package conformance --example beside_linux
 

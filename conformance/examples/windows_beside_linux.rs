@@ -9,7 +9,7 @@ mod panels;
 #[path = "../tests/path/mod.rs"]
 mod path;
 
-use linux::{KEPT, LAWS, LOSSES, Row, experiment, rows, sides, table, window};
+use linux::{LAWS, LOSSES, Row, STRIDE, experiment, rows, sides, table, window};
 use panels::{Axes, draw};
 use path::run;
 
@@ -25,7 +25,7 @@ fn main() {
         let settings = sides(law).pop().unwrap_or_default().1;
         let mut experiment = experiment(law, lossless, 1);
         experiment.flows[0].controller.settings = settings;
-        let here: panels::Curve = window(&run(&experiment)).into_iter().step_by(KEPT).collect();
+        let here: panels::Curve = window(&run(&experiment)).into_iter().step_by(STRIDE).collect();
         let row = rows.iter().find(|row| row.is_of(law, lossless)).unwrap_or_else(|| panic!("no row of {law}"));
         let times = here.iter().map(|(s, _)| *s);
         let there = times.zip(row.windows.iter().map(|packets| f64::from(*packets))).collect();

@@ -1,3 +1,3 @@
-//! Why we believe it. What is checked is in `tests/`, `claims/` and `regressions/`; `README.md` says against what.
+//! Evidence for the simulator and the laws: `tests/`, `claims/` and `regressions/`. `README.md` lists the references.
 
 pub mod fuzz;

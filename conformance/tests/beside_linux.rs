@@ -1,4 +1,4 @@
-//! The laws here beside Linux's own congestion controls (6.12, in virtual time), on one path with random losses of 0, 1e-4
+//! The laws here compared with Linux's own congestion controls (6.12, in virtual time), on one path with random losses of 0, 1e-4
 //! and 1e-3.
 //!
 //! `linux/table.ndjson` has what Linux did; the example `beside_linux` makes it. In each cell the means over seeds of the
@@ -50,7 +50,7 @@ fn cell<'a>(rows: &'a [Row], law: &str, loss: Loss) -> Vec<&'a Row> {
     rows.iter().filter(|row| row.is_of(law, loss)).collect()
 }
 
-/// Prints a row, and returns what is wrong with it. `path`: one loss in so many packets, or the step beside a queue.
+/// Prints a row, and returns its errors. `path`: one loss in this many packets, or the step in addition to a queue.
 fn compared(name: &str, path: u64, figure: &str, judged: &Judged) -> Option<String> {
     let line = format!("{name} | {path} | {figure} | {judged}");
     println!("{line}");

@@ -1,9 +1,9 @@
 //! Every claim is a scenario with expectations: `claims/*.toml` here, and `scenarios/*.toml`, which people start from.
 //! Each file is one test. The test reads the file, makes its runs and checks its expectations, as the command does.
 //!
-//! Runs that no expectation is about are not made. With `PACKETSCALE_LONG` set, all replications are made, not only the first
-//! few, and two sets more: regression snapshots, whose bounds follow from what we once had
-//! (`regressions/*.toml`), and what a search found against other controllers (`scenarios/attack/*.toml`).
+//! Runs without an expectation are not made. With `PACKETSCALE_LONG` set, all replications are made, not only the first
+//! few, and two sets more: regression snapshots, with bounds from earlier measurements of our own
+//! (`regressions/*.toml`), and findings of a search against other controllers (`scenarios/attack/*.toml`).
 
 use experiment::results::{HostLabel, Manifest, Results, SCHEMA};
 use experiment::scenario::Scenario;
@@ -25,7 +25,7 @@ fn main() {
     let mut trials = Vec::new();
     for (place, in_every_run) in FOLDERS {
         let mut files = scenarios(&folder.join(place));
-        files.retain(|file| !sends_probe_streams(file) && !only_asks(file));
+        files.retain(|file| !sends_probe_streams(file) && !is_open_question(file));
         assert!(files.len() > 10, "only {} scenarios in {place}: the test looks at nothing", files.len());
         let ignored = !in_every_run && !is_long();
         trials.extend(files.into_iter().map(|file| one(file).with_ignored_flag(ignored)));
@@ -63,8 +63,8 @@ fn sends_probe_streams(file: &Path) -> bool {
     Scenario::read(file, &[]).is_ok_and(|scenario| scenario.plan().iter().any(|run| run.probe.is_some()))
 }
 
-/// Whether a file is a sweep so large that it asks a question: its runs take minutes, and it expects no answer.
-fn only_asks(file: &Path) -> bool {
+/// Whether a file is an open question: a sweep of many minutes without expectations.
+fn is_open_question(file: &Path) -> bool {
     const LARGE: usize = 1000;
     Scenario::read(file, &[]).is_ok_and(|scenario| scenario.plan().len() > LARGE)
 }

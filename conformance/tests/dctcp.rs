@@ -78,7 +78,7 @@ fn alpha(w: f64) -> f64 {
 /// Round trips of 83, 333 and 1000 packets. Windows are whole, which accounts for two packets of the swing, one at each
 /// end.
 #[test]
-fn the_window_of_one_flow_swings_as_the_closed_form_says() {
+fn one_flows_window_swings_as_in_the_closed_form() {
     for (rtt_ms, k) in [(1, 40), (4, 65), (12, 200)] {
         let w = rtt_ms as f64 * 1e-3 / PACKET_S + k as f64;
         let expected = (w + 1.0) * alpha(w) / 2.0;
@@ -101,7 +101,7 @@ fn the_window_of_one_flow_swings_as_the_closed_form_says() {
 /// The queue reaches K + N, within two packets for whole windows and the packet in service. It is never empty: K is
 /// above C RTT / 7 (section 3.4).
 #[test]
-fn the_queue_stays_at_the_step_and_the_link_is_full() {
+fn the_queue_stays_at_the_step_on_a_full_link() {
     for (rtt_ms, k) in [(1, 40), (4, 65)] {
         let run = one_flow("dctcp", Span::from_millis(rtt_ms), k);
         let longest = run.summary.queue_delay_p99_s.unwrap() / PACKET_S;

@@ -29,7 +29,7 @@ fn throughput(run: &Run, flow: usize) -> f64 {
 
 /// The aim of L4S: below 1 ms at the 99th percentile, with a full link.
 #[test]
-fn prague_alone_fills_the_link_and_waits_less_than_a_millisecond() {
+fn prague_alone_fills_the_link_with_under_1_ms_of_queue() {
     for rtt_ms in [5, 10, 20, 40] {
         let run = run(&experiment(&[("prague", true)], Span::from_millis(rtt_ms)));
         let (used, p99) = (run.summary.utilisation.unwrap(), run.summary.queue_delay_p99_s.unwrap());
@@ -57,7 +57,7 @@ fn prague_and_cubic_share_the_link() {
 /// Round trips below 25 ms act as if they were that long: 5 and 20 ms share as one to two at most, where DCTCP's law
 /// gives one to four.
 #[test]
-fn short_round_trips_take_little_more_than_long_ones() {
+fn short_rtts_take_little_more_than_long_ones() {
     let mut both = experiment(&[("prague", true), ("prague", true)], Span::from_millis(20));
     both.links[0].delay = Span::from_micros(2500);
     both.flows[0].rtt = Span::from_millis(5);

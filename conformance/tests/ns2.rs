@@ -1,4 +1,4 @@
-//! Single flows beside ns-2 (Debian package `ns2`): 100 Mbit/s, base round trip 60 ms, packets of 1500 B.
+//! Single flows compared with ns-2 (Debian package `ns2`): 100 Mbit/s, base round trip 60 ms, packets of 1500 B.
 //!
 //! Without random loss the buffer is 1/4 and 1 BDP (125 and 500 packets, the packet in service included on both
 //! sides). With random loss of 1e-4 and 1e-3 a window stays far below the BDP of 500 packets, so one buffer is
@@ -106,7 +106,7 @@ fn assert_agrees(flow: &FlowSpec, variant: &str, cases: &[Case]) {
 const ALL: &[Case] = &[QUARTER_BDP, ONE_BDP, LOSS_4, LOSS_3];
 
 #[test]
-fn newreno_is_as_fast_as_reno_of_linux_in_ns2() {
+fn newreno_matches_linux_reno_in_ns2() {
     assert_agrees(&newreno(), "reno", ALL);
 }
 
@@ -116,13 +116,13 @@ fn newreno_is_as_fast_as_sack1_in_ns2() {
 }
 
 #[test]
-fn cubic_is_as_fast_as_cubic_of_linux_in_ns2() {
+fn cubic_matches_linux_cubic_in_ns2() {
     assert_agrees(&cubic(), "cubic", ALL);
 }
 
 /// The comparison distinguishes controllers.
 #[test]
-fn cubic_is_told_from_reno() {
+fn the_comparison_distinguishes_cubic_from_reno() {
     let ((reno, _), (cubic, _)) = (mean(&LOSS_3.in_ns2("reno")), mean(&LOSS_3.here(&cubic())));
     assert!((cubic / reno - 1.0).abs() > 0.1, "cubic here {cubic}, reno in ns-2 {reno}");
 }

@@ -1,4 +1,4 @@
-//! The window-based laws of Linux beside Linux's own code in ns-2 (`Agent/TCP/Linux`, Debian package `ns2`), in one
+//! The window-based laws of Linux compared with Linux's own code in ns-2 (`Agent/TCP/Linux`, Debian package `ns2`), in one
 //! table: 100 Mbit/s, base round trip 60 ms, a quarter of the bandwidth-delay product as buffer, no random loss, 1e-4
 //! and 1e-3.
 //!
@@ -46,7 +46,7 @@ fn in_ns2(name: &str, one_in: u64, seeds: u64) -> Vec<f64> {
     (1..=seeds).into_par_iter().map(one).collect()
 }
 
-/// Returns who judges a cell, and the judge's value in bit/s with its standard error.
+/// Returns the reference of a cell, and its value in bit/s with its standard error.
 fn judge(name: &str, one_in: u64, ns2_seeds: u64) -> (&'static str, (f64, f64)) {
     let of_window = |window: f64| window * (8 * PACKET) as f64 / 0.060;
     let per_loss = one_in as f64;
@@ -63,16 +63,17 @@ fn judge(name: &str, one_in: u64, ns2_seeds: u64) -> (&'static str, (f64, f64)) 
 }
 
 #[test]
-fn the_laws_of_linux_are_as_fast_as_in_ns2() {
+fn laws_of_linux_match_ns2() {
     let cells: Vec<(&str, (u64, u64, u64))> =
         LAWS.iter().flat_map(|name| LOSSES.iter().map(move |loss| (*name, *loss))).collect();
     let row = |(name, (one_in, there_seeds, here_seeds)): (&str, (u64, u64, u64))| {
         let (here, here_error) = mean(&here(name, one_in, here_seeds));
-        let (who, (there, there_error)) = judge(name, one_in, there_seeds);
+        let (reference, (there, there_error)) = judge(name, one_in, there_seeds);
         let far = apart((here, here_error), (there, there_error));
         let numbers = [here, here_error, there, there_error].map(|bps| bps / 1e6);
         let [a, b, c, d] = numbers;
-        let line = format!("{name} | {one_in} | {a:.2} +- {b:.2} | {who} | {c:.2} +- {d:.2} | {:.2}", here / there);
+        let line =
+            format!("{name} | {one_in} | {a:.2} +- {b:.2} | {reference} | {c:.2} +- {d:.2} | {:.2}", here / there);
         (line, far)
     };
     assert_none_apart(cells.into_par_iter().map(row).collect());

@@ -1,4 +1,4 @@
-//! The laws of Linux beside ns-3's models of them (3.37, Debian packages `libns3-dev` and `g++`): one flow over 100
+//! The laws of Linux compared with ns-3's models of them (3.37, Debian packages `libns3-dev` and `g++`): one flow over 100
 //! Mbit/s, base round trip 60 ms, a quarter of the bandwidth-delay product as buffer.
 //!
 //! In each cell the means over seeds differ by no more than 10 %, plus twice the standard error of their difference.
@@ -75,18 +75,18 @@ fn all_are_near(one_in: u64, seeds: u64) {
 }
 
 #[test]
-fn at_random_losses_of_1_in_1000_they_are_as_fast_as_in_ns3() {
+fn matches_ns3_at_random_losses_of_1_in_1000() {
     all_are_near(1000, 2);
 }
 
 #[test]
 #[ignore = "minutes of processor"]
-fn at_random_losses_of_1_in_10000_they_are_as_fast_as_in_ns3() {
+fn matches_ns3_at_random_losses_of_1_in_10000() {
     all_are_near(10_000, 2);
 }
 
 #[test]
 #[ignore = "minutes of processor"]
-fn without_random_losses_they_are_as_fast_as_in_ns3() {
+fn matches_ns3_without_random_losses() {
     all_are_near(0, 1);
 }

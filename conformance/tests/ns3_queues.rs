@@ -1,5 +1,5 @@
-//! Queue disciplines beside ns-3's models of them (3.37, Debian packages `libns3-dev` and `g++`): five NewReno flows with
-//! round trips of 20 to 60 ms over 50 Mbit/s, alone and beside a step of traffic that does not respond, with and without
+//! Queue disciplines compared with ns-3's models of them (3.37, Debian packages `libns3-dev` and `g++`): five NewReno flows with
+//! round trips of 20 to 60 ms over 50 Mbit/s, alone and with a step of unresponsive traffic, with and without
 //! ECN.
 //!
 //! The parts of packets dropped and marked, and the mean, the median, the 95th and the 99th percentile of the queueing

@@ -45,7 +45,7 @@ fn table_2(reading: Reading) -> Pacer {
 }
 
 #[test]
-fn at_a_constant_rate_every_packet_waits_for_the_steady_delay() {
+fn at_a_constant_rate_packets_wait_for_the_steady_delay() {
     for reading in [Reading::Waiting, Reading::WithInService] {
         let option = reading == Reading::WithInService;
         let queue = format!(
@@ -82,7 +82,7 @@ fn counting_the_packet_in_service_gives_table_2() {
 /// A packet that finds the queue at `n` leaves within the sum of S / mu(j) over j = 1 ... n plus the time that the
 /// packets beyond q_max take on the wire, its own included. Bursts of 25 packets enter a pacer for 20 and one for 40.
 #[test]
-fn no_packet_of_a_burst_waits_longer_than_the_sum_of_all_gaps() {
+fn burst_packets_wait_at_most_the_sum_of_all_gaps() {
     for q_max in [20u64, 40] {
         let queue = format!("mu_min = \"100 kbit/s\", mu_max = \"10 Mbit/s\", q_max = \"{q_max} packets\"");
         let traffic = "kind = \"on-off\"\nrate = \"200 Mbit/s\"\non = \"1 ms\"\noff = \"400 ms\"\npacket = \"1000 B\"";
@@ -101,7 +101,7 @@ fn no_packet_of_a_burst_waits_longer_than_the_sum_of_all_gaps() {
 
 /// From an empty queue the output follows mu(t). What has left by t is its integral, to a packet or two.
 #[test]
-fn after_a_step_of_the_input_the_output_follows_the_fluid() {
+fn after_an_input_step_the_output_follows_the_fluid() {
     let queue = "mu_min = \"1 Mbit/s\", mu_max = \"10 Mbit/s\", q_max = \"400 packets\"";
     let traffic = "kind = \"cbr\"\nrate = \"8 Mbit/s\"\npacket = \"250 B\"";
     let log = served(&experiment(3, queue, traffic));
@@ -132,7 +132,7 @@ const MARKOV: &str = "kind = \"exponential-on-off\"\nrate = \"2 Mbit/s\"\non = \
 /// changes the result by at most (window)^2 r^2 / 12, which is 0.05 %. Packets of 100 B make the fluid a good
 /// assumption.
 #[test]
-fn the_autocovariance_of_what_leaves_is_that_of_theorem_2() {
+fn the_outputs_autocovariance_is_that_of_theorem_2() {
     let window = Span::from_millis(5);
     for q_max in [250u64, 833] {
         let pacer = Pacer {
@@ -181,7 +181,7 @@ fn the_autocovariance_of_what_leaves_is_that_of_theorem_2() {
 /// The coefficient of variation in windows of 50 ms after one, two and three pacers, as in Figure 7, but with packets
 /// of 100 B and mu_min near zero, as the fluid assumes.
 #[test]
-fn pacers_in_tandem_leave_the_variation_that_the_fluid_says() {
+fn pacers_in_tandem_leave_the_fluids_variation() {
     let link = |name: &str| {
         format!(
             "[[link]]\nname = \"{name}\"\nrate = \"10 Mbit/s\"\ndelay = \"2 ms\"\nbuffer = \"unlimited\"\n\

@@ -1,9 +1,9 @@
-//! Flows of Rapid beside their fluid ([`packetscale_models::theory::rapid`]): packets on one link, in the simulator.
+//! Flows of Rapid compared with their fluid ([`packetscale_models::theory::rapid`]): packets on one link, in the simulator.
 //!
 //! The bounds of the linear theory were fixed before any run: one flow settles within 4.2 round trips after start-up, and
 //! flows use `n (1-m) / (m + n (1-m))`. Two more are not met: no swing of four flows, and one of 2 to 3
 //! round trips of twelve. What they do instead is what the fluid with the law's thresholds does. Its bounds were fixed
-//! after a look at another simulator (models/tests/rapid/bottleneck), and before the first run here.
+//! with runs of another simulator (models/tests/rapid/bottleneck), and before the first run here.
 
 use experiment::results::Run;
 use experiment::scenario::Scenario;
@@ -72,7 +72,7 @@ fn packets(flows: u32) -> Cycle {
 }
 
 #[test]
-fn one_flow_settles_within_4_2_round_trips_after_start_up() {
+fn one_flow_settles_within_4_2_rtts_after_start_up() {
     let rates = curve(&run(1, 1, ""), "rate");
     let left = rates.iter().position(|rate| *rate > 0.9 * RATE).expect("start-up ends");
     let rest = fluid(1).rest().utilisation * RATE;
@@ -83,7 +83,7 @@ fn one_flow_settles_within_4_2_round_trips_after_start_up() {
 }
 
 #[test]
-fn one_and_two_flows_use_what_the_closed_form_says() {
+fn one_and_two_flows_match_the_closed_form() {
     for flows in [1, 2] {
         let (found, expected) = (packets(flows).mean, fluid(flows).rest().utilisation);
         assert!((found - expected).abs() < 0.005, "{flows} flows: {found}, expected {expected}");
@@ -91,22 +91,22 @@ fn one_and_two_flows_use_what_the_closed_form_says() {
 }
 
 #[test]
-fn four_to_twelve_flows_cycle_as_the_fluid_with_thresholds_does() {
+fn four_to_twelve_flows_cycle_as_the_fluid_with_thresholds() {
     for flows in [4, 8, 12] {
         let (found, expected) = (packets(flows), fluid(flows).cycle());
-        let said = format!("{flows} flows: {found:?}, expected {expected:?}");
-        println!("{said}");
-        assert!((found.mean - expected.mean).abs() < 0.02, "{said}");
-        assert!((found.deviation / expected.deviation - 1.0).abs() < 0.34, "{said}");
+        let line = format!("{flows} flows: {found:?}, expected {expected:?}");
+        println!("{line}");
+        assert!((found.mean - expected.mean).abs() < 0.02, "{line}");
+        assert!((found.deviation / expected.deviation - 1.0).abs() < 0.34, "{line}");
         let (turn, theirs) = (found.period.expect("a swing"), expected.period.expect("a swing"));
-        assert!((turn / theirs - 1.0).abs() < 0.25, "{said}");
+        assert!((turn / theirs - 1.0).abs() < 0.25, "{line}");
     }
 }
 
-/// A burst of others leaves a queue before the flows hear of it. They answer the burst, too, and so are done before the drain
+/// A burst of others leaves a queue before the flows receive feedback of it. They answer the burst, too, and so are done before the drain
 /// alone would be.
 #[test]
-fn a_queue_that_a_burst_leaves_is_drained_within_the_time_of_the_drain_alone() {
+fn a_bursts_queue_is_drained_within_the_drains_time() {
     for (flows, queue_ms) in [(1, 6), (1, 20), (2, 6), (2, 20)] {
         // Ten times the link's rate, of which a tenth and the flows' own leave.
         let stop = 3e6 + f64::from(queue_ms) * 1e3 / 9.0;
@@ -118,9 +118,9 @@ fn a_queue_that_a_burst_leaves_is_drained_within_the_time_of_the_drain_alone() {
         let top = queue.iter().position(|queue| *queue == peak).expect("a peak");
         let took = queue[top..].iter().position(|queue| *queue < 5e-4).expect("an end") as f64 * RTT_S / PER_ROUND;
         let alone = fluid(flows).drained_s(Span::from_secs_f64(peak));
-        let said = format!("{flows} flows, {peak} s: {took} s, {alone} s by the drain alone");
-        println!("{said}");
-        assert!((peak * 1e3 / f64::from(queue_ms) - 1.0).abs() < 0.15, "{said}");
-        assert!(took < alone && took > 0.2 * alone, "{said}");
+        let line = format!("{flows} flows, {peak} s: {took} s, {alone} s by the drain alone");
+        println!("{line}");
+        assert!((peak * 1e3 / f64::from(queue_ms) - 1.0).abs() < 0.15, "{line}");
+        assert!(took < alone && took > 0.2 * alone, "{line}");
     }
 }

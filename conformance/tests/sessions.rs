@@ -67,7 +67,7 @@ fn allan_variance(window: f64) -> f64 {
 }
 
 #[test]
-fn the_aggregate_of_many_connections_is_self_similar_with_a_hurst_parameter_near_0_95() {
+fn aggregated_connections_have_a_hurst_parameter_near_0_95() {
     let lengths = [0.64, 1.28, 2.56, 5.12, 10.24, 20.48];
     let runs = runs(r#""640 ms", "1280 ms", "2560 ms", "5120 ms", "10240 ms", "20480 ms""#);
     let hurst: Vec<f64> = runs.iter().filter_map(|run| run.summary.hurst).collect();

@@ -48,7 +48,7 @@ fn measured_of(flow: &FlowSpec, one_in: u64, delayed_ack: u32) -> f64 {
     let window = |run: &Run| run.summary.throughput_bps.unwrap() * RTT_S / (8 * PACKET) as f64;
     let windows: Vec<f64> = replicate(&experiment, 8).iter().map(window).collect();
     let (mean, error) = mean(&windows);
-    assert!(error < 0.03 * mean, "{controller}, 1 in {one_in}: {mean} +- {error} says too little");
+    assert!(error < 0.03 * mean, "{controller}, 1 in {one_in}: {mean} +- {error} is too uncertain");
     mean
 }
 
@@ -61,7 +61,7 @@ fn assert_within(tolerance: f64, found: f64, expected: f64, what: &str) {
 
 /// Checks the ideal window by which the simulation is judged.
 #[test]
-fn with_equal_distances_between_losses_the_ideal_windows_are_the_published_ones() {
+fn equally_spaced_losses_give_the_published_windows() {
     for one_in in ONE_IN {
         let p = 1.0 / one_in as f64;
         let ideal = mean_window(&Reno, p, RTT_S, Losses::Equal, 1000);
@@ -74,7 +74,7 @@ fn with_equal_distances_between_losses_the_ideal_windows_are_the_published_ones(
 
 /// Ott, Kemperman and Mathis 1996: 1.3098 / sqrt(p) in the mean over time.
 #[test]
-fn with_independent_losses_the_ideal_window_of_reno_is_that_of_ott() {
+fn independent_losses_give_otts_window_of_reno() {
     let ideal = mean_window(&Reno, 1e-4, RTT_S, Losses::Independent, 200_000);
     assert_within(0.01, ideal, 130.98, "Reno");
 }
@@ -183,7 +183,7 @@ impl Sawtooth {
 /// limit `7/9 W`; what is not on the path or in service waits. One packet is lost per cycle. The bound is 2 %: a round
 /// trip is 1 % of a cycle, and the sums do not include what happens within one.
 #[test]
-fn newreno_in_a_buffer_of_one_bdp_makes_the_sawtooth_of_theory() {
+fn newreno_with_one_bdp_makes_the_textbook_sawtooth() {
     let path = Sawtooth::new(100.0);
     let (short, long) = (path.run(300), path.run(1500));
     assert_within(0.001, long.summary.utilisation.unwrap(), 1.0, "utilisation");
@@ -200,7 +200,7 @@ fn newreno_in_a_buffer_of_one_bdp_makes_the_sawtooth_of_theory() {
 /// With a smaller buffer the window starts below the BDP, where a round takes the base round trip: `BDP / C`. The
 /// recovery takes as long as the acknowledgments of the peak window, `W / C`.
 #[test]
-fn newreno_in_a_quarter_of_a_bdp_uses_as_much_as_theory_says() {
+fn newreno_with_a_quarter_bdp_has_the_theoretical_utilisation() {
     let path = Sawtooth::new(25.0);
     let peak = path.rounds().fold(0.0, f64::max);
     let time = path.rounds().map(|window| window.max(path.bdp)).sum::<f64>() + peak;

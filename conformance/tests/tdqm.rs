@@ -43,19 +43,19 @@ fn eta(experiment: &Experiment) -> (f64, f64) {
 }
 
 #[test]
-fn the_eta_of_poisson_traffic_is_the_closed_form_at_every_load() {
+fn eta_of_poisson_traffic_is_the_closed_form_at_every_load() {
     for load in [20, 50, 80, 95] {
         let (found, error) = eta(&poisson(load, Span::ZERO));
         let expected = eta_per_period(load as f64 / 100.0).unwrap();
         assert!((found - expected).abs() < 4.0 * error, "load {load} %: {found} +- {error}, closed form {expected}");
-        assert!(error < 0.01 * expected, "load {load} %: {error} tells nothing");
+        assert!(error < 0.01 * expected, "load {load} %: {error} is too uncertain");
     }
 }
 
 /// 2000 packet times joined: eta is 1 / ((1 - load) 2000). The last busy period exceeds them by half a mean square over
 /// a mean, 1 / (2 (1 - load)^2) packets: less than 1 % at these loads.
 #[test]
-fn the_eta_of_many_busy_periods_together_is_that_of_the_mean_work() {
+fn eta_of_joined_busy_periods_is_that_of_the_mean_work() {
     for load in [20, 50, 80] {
         let (found, error) = eta(&poisson(load, ON_THE_WIRE * 2000));
         let expected = eta_accumulated(load as f64 / 100.0, 2000.0).unwrap().expect("periods enough");

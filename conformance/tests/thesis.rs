@@ -53,11 +53,11 @@ const CELLS: [(u64, u64, u64, u64, &[f64]); 4] =
     [(0, 40, 1, 0, &[9.45, 9.44]), (1, 110, 4, 3, &[9.44]), (10, 60, 2, 10, &[9.41]), (100, 60, 2, 100, &[9.07])];
 
 #[test]
-fn up_to_a_loss_of_1e_5_the_printed_throughput_is_met() {
+fn meets_the_printed_throughput_up_to_a_loss_of_1e_5() {
     for (per_1e7, seconds, seeds, at_least, printed) in CELLS {
         let runs = runs(thesis(), per_1e7, seconds, seeds);
         let lost: u64 = runs.iter().map(|run| run.flows[0].lost_packets).sum();
-        assert!(lost >= at_least, "{per_1e7}e-7: only {lost} losses: the runs say nothing");
+        assert!(lost >= at_least, "{per_1e7}e-7: only {lost} losses: too few for a judgement");
         for printed in printed {
             let found = gbps(&runs);
             println!("{per_1e7}e-7: found {found:.3} Gbit/s, printed {printed}, ratio {:.3}", found / printed);
@@ -71,6 +71,6 @@ fn up_to_a_loss_of_1e_5_the_printed_throughput_is_met() {
 
 /// The printed Reno is at 0.923 Gbit/s there: the comparison distinguishes the two.
 #[test]
-fn newreno_at_a_loss_of_1e_5_is_nowhere_near() {
+fn newreno_at_a_loss_of_1e_5_is_far_below() {
     assert!(gbps(&runs(flow("newreno", PACKET, rtt()), 100, 60, 2)) < 0.2 * 9.07);
 }

@@ -90,7 +90,7 @@ packet = "1000 B"
 }
 
 #[test]
-fn bursts_cost_what_the_filter_says() {
+fn bursts_cost_the_throughput_predicted_by_the_filter() {
     let large = Setting { on_s: 0.100, off_s: 0.350, load: 0.111, increase_s: 0.150, decrease_s: 0.075, rtt_s: 0.125 };
     let small = Setting { on_s: 0.100, off_s: 0.200, load: 0.111, increase_s: 0.200, decrease_s: 0.175, rtt_s: 0.100 };
     for (setting, published) in [(large, "large-scale bursts, Figure 6"), (small, "small-scale bursts, Figure 8")] {

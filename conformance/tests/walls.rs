@@ -1,7 +1,7 @@
-//! The walls of the house: who may use whom, where `unsafe` may be, how large a file may grow.
+//! Rules of the workspace: dependencies between crates and modules, where `unsafe` may be, how large a file may grow.
 //!
-//! Each wall is a function from its input (a list of arrows, a text) to the offences it finds. The same function can
-//! thus be shown a wrong house beside the real one.
+//! Each rule is a function from its input (a list of dependencies, a text) to the offences it finds. So a test can also
+//! give it a wrong input.
 
 #[path = "walls/arrows.rs"]
 mod arrows;
@@ -30,14 +30,14 @@ fn assert_none(offences: &[String]) {
 /// Returns every offence that `wall` finds in the sources with one of these endings.
 fn offences(endings: &[&str], wall: impl Fn(&str, &str) -> Vec<String>) -> Vec<String> {
     let files = sources(endings);
-    assert!(!files.is_empty(), "no file ends in {endings:?}: the wall looks at nothing");
+    assert!(!files.is_empty(), "no file ends in {endings:?}: the rule checks nothing");
     files.iter().flat_map(|path| wall(path, &fs::read_to_string(root().join(path)).unwrap())).collect()
 }
 
 #[test]
 fn arrows_go_one_way() {
     let arrows = arrows::of_workspace();
-    assert!(arrows.len() > 10, "only {} arrows: the wall looks at nothing", arrows.len());
+    assert!(arrows.len() > 10, "only {} arrows: the rule checks nothing", arrows.len());
     assert_none(&arrows::refused(&arrows));
 }
 
@@ -78,7 +78,7 @@ fn modules_of_a_crate_use_only_those_listed() {
         uses.iter().flat_map(|(from, to)| to.iter().map(move |to| arrow((from, to)))).collect()
     };
     let found: Vec<arrows::Arrow> = arrows::of_parts().iter().flat_map(arrows).collect();
-    assert!(found.len() > 10, "only {} arrows: the wall looks at nothing", found.len());
+    assert!(found.len() > 10, "only {} arrows: the rule checks nothing", found.len());
     assert_none(&arrows::refused_inside(&found));
     for (from, to) in [("models/units", "rapid"), ("models/queueing", "congestion"), ("linux/tcp", "lab")] {
         assert_eq!(arrows::refused_inside(&[arrows::arrow(from, to)]).len(), 1, "{from} -> {to}");
@@ -90,7 +90,7 @@ fn modules_use_each_other_one_way() {
     let files = rust();
     let manifests = sources(&["/Cargo.toml"]);
     let crates: Vec<&str> = manifests.iter().filter_map(|path| path.strip_suffix("/Cargo.toml")).collect();
-    assert!(crates.len() > 10, "only {crates:?}: the wall looks at nothing");
+    assert!(crates.len() > 10, "only {crates:?}: the rule checks nothing");
     let of_crate = |name: &&str| (format!("{name}/src"), "crate::".to_string());
     let of_module = |name: &str| {
         let (house, module) = name.split_once('/').expect("a crate and its module");
@@ -139,7 +139,7 @@ fn a_crate_with_std_is_refused() {
     assert_eq!(text::links_std("models/src/lib.rs", "#[cfg(test)]\nextern crate std;\n").len(), 0);
 }
 
-/// The compiler refuses `unsafe` where a manifest does: this looks at the manifests.
+/// The compiler refuses `unsafe` where a manifest does: this test checks the manifests.
 #[test]
 fn manifests_refuse_unsafe() {
     assert_none(&offences(&["Cargo.toml"], text::lints_not_inherited));
@@ -159,27 +159,27 @@ fn files_fit_a_sitting() {
 }
 
 #[test]
-fn c_says_its_licence() {
+fn c_files_name_their_licence() {
     assert_none(&offences(&[".h", ".c"], text::lacks_licence));
     assert_eq!(text::lacks_licence("new.h", "/* A header. */\n").len(), 1);
     assert_eq!(text::lacks_licence("new.h", "/* SPDX-License-Identifier: MIT */\n").len(), 1);
 }
 
-/// A file beside a program of tests that no module names would be compiled by nothing.
+/// A file of a test program that no module names is never compiled.
 #[test]
 fn every_file_of_tests_is_compiled() {
     let files = rust();
     let programs: Vec<&(String, String)> = files.iter().filter(|(path, _)| programs::is_one(path)).collect();
-    assert!(programs.len() > 10, "only {} programs: the wall looks at nothing", programs.len());
-    assert_none(&programs.iter().flat_map(|(path, text)| programs::unheard(path, text, &files)).collect::<Vec<_>>());
+    assert!(programs.len() > 10, "only {} programs: the rule checks nothing", programs.len());
+    assert_none(&programs.iter().flat_map(|(path, text)| programs::unnamed(path, text, &files)).collect::<Vec<_>>());
 }
 
 #[test]
-fn a_file_of_tests_that_nobody_names_is_refused() {
+fn refuses_a_test_file_outside_every_module() {
     let file = |name: &str| (format!("new/tests/{name}.rs"), String::new());
     let files = ["part/main", "part/named", "part/forgotten", "other"].map(file);
-    let offences = programs::unheard("new/tests/part/main.rs", "mod named;\n", &files);
-    assert_eq!(offences, ["new/tests/part/forgotten.rs: nobody compiles it: name it in new/tests/part/main.rs"]);
+    let offences = programs::unnamed("new/tests/part/main.rs", "mod named;\n", &files);
+    assert_eq!(offences, ["new/tests/part/forgotten.rs: never compiled: name it in new/tests/part/main.rs"]);
 }
 
 #[test]
@@ -289,5 +289,5 @@ fn every_page_is_listed() {
     assert_none(&missing("docs/algorithms/README.md", "docs/algorithms/"));
     assert_none(&missing("docs/decisions/README.md", "docs/decisions/"));
     assert_none(&missing("docs/designs/README.md", "docs/designs/"));
-    assert!(!missing("CHANGELOG.md", "docs/").is_empty(), "the wall looks at nothing");
+    assert!(!missing("CHANGELOG.md", "docs/").is_empty(), "the rule checks nothing");
 }

@@ -14,7 +14,7 @@ pub struct Axes {
     pub top: f64,
 }
 
-/// Draws a panel for each name, with the curves here and there; `other` says where there is.
+/// Draws a panel for each name, with the curves of both sides; `other` names the other side.
 pub fn draw(names: &[&str], axes: &Axes, other: &str, curves: impl Fn(&str) -> (Curve, Curve)) {
     let rows = names.len().div_ceil(COLUMNS);
     let (width, height) = (COLUMNS as f64 * (PANEL.0 + 40.0) + 20.0, rows as f64 * (PANEL.1 + 40.0) + 40.0);

@@ -1,9 +1,9 @@
 //! Mutated inputs for tests of what reads foreign bytes.
 //!
-//! A target is a test of the crate that has the reader. It gives valid inputs and a property: what is read never panics,
-//! and more where the format says more. `cargo test` tries the same inputs each time; `make fuzz` tries others,
-//! `FUZZ_TIMES` as many, from the seed `FUZZ_SEED`. A failing input is made smaller and printed as a literal of Rust, to be
-//! kept in a test of its own.
+//! A target is a test of the crate with the reader. It gives valid inputs and a property: the reader never panics,
+//! and more where the format guarantees more. `cargo test` tries the same inputs each time; `make fuzz` tries others,
+//! `FUZZ_TIMES` as many, from the seed `FUZZ_SEED`. A failing input is reduced and printed as a Rust literal, to become
+//! a separate test.
 //!
 //! The engine is proptest. Readers are not instrumented: valid inputs, and mutations that follow the form of numbers, lines
 //! and lengths, are what leads into them.
@@ -28,17 +28,17 @@ impl fmt::Debug for Input {
     }
 }
 
-/// What the environment says of a number.
-fn asked<T: std::str::FromStr>(name: &str) -> Option<T> {
+/// A number from the environment.
+fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
     let text = std::env::var(name).ok()?;
     Some(text.parse().unwrap_or_else(|_| panic!("{name}: found \"{text}\"; expected a number")))
 }
 
-/// The engine's settings: this many cases from seed 1, or what the environment says.
+/// The engine's settings: this many cases from seed 1, or as set in the environment.
 pub fn config(cases: u32) -> Config {
     Config {
-        cases: cases.saturating_mul(asked("FUZZ_TIMES").unwrap_or(1)),
-        rng_seed: RngSeed::Fixed(asked("FUZZ_SEED").unwrap_or(1)),
+        cases: cases.saturating_mul(number("FUZZ_TIMES").unwrap_or(1)),
+        rng_seed: RngSeed::Fixed(number("FUZZ_SEED").unwrap_or(1)),
         failure_persistence: None,
         ..Config::default()
     }
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_inputs_are_tried_each_time_and_they_differ() {
+    fn tries_the_same_distinct_inputs_each_time() {
         let (first, mut again) = (inputs(), inputs());
         assert_eq!(first, again);
         again.sort();
@@ -106,8 +106,8 @@ mod tests {
                 Ok(())
             })
         });
-        let said = catch_unwind(judged).expect_err("a failure");
-        let said = said.downcast_ref::<String>().expect("a message");
-        assert!(said.contains("seed: Fixed(1)") && said.contains("input: b\""), "{said}");
+        let message = catch_unwind(judged).expect_err("a failure");
+        let message = message.downcast_ref::<String>().expect("a message");
+        assert!(message.contains("seed: Fixed(1)") && message.contains("input: b\""), "{message}");
     }
 }

@@ -39,11 +39,11 @@ enum What {
     Word,
     /// Some bytes are removed.
     Remove,
-    /// Some bytes stand there twice.
+    /// Some bytes are duplicated.
     Repeat,
     /// Some bytes come from another place, perhaps of another input.
     Splice,
-    /// A line is removed, is there twice, or changes places with another.
+    /// A line is removed, duplicated, or swapped with another.
     Line,
     /// The input ends there.
     Cut,
@@ -94,7 +94,7 @@ impl Mutation {
                 let other = &corpus[self.value as usize % corpus.len()];
                 let from = self.from.index(other.len() + 1);
                 let part = &other[from..other.len().min(from + self.length)];
-                // Over what is there, or between.
+                // Overwrites or inserts.
                 let over = if self.value >> 63 == 0 { input.len().min(at + part.len()) } else { at };
                 input.splice(at..over, part.iter().copied());
             }

@@ -17,7 +17,7 @@ const PLACE: &str = "@NAME@";
 pub const AIMD_IN_C: &str = "aimd-in-c";
 pub const AIMD_IN_RUST: &str = "aimd-in-rust";
 
-/// The controllers of files, by their names. A language without a compiler is left out, with a line that says so.
+/// The controllers of files, by their names. A language without a compiler is left out, with a message.
 pub fn objects() -> &'static [(String, PathBuf)] {
     static OBJECTS: OnceLock<Vec<(String, PathBuf)>> = OnceLock::new();
     OBJECTS.get_or_init(|| {
@@ -92,7 +92,7 @@ fn scratch(name: &str) -> PathBuf {
     folder.join(name)
 }
 
-/// What these commands make of a text; `None` where there is no such compiler.
+/// The object that these commands build from a source; `None` without the compiler.
 fn compiled(name: &str, commands: impl Fn(&Path) -> Vec<Command>) -> Option<PathBuf> {
     let object = scratch(&format!("{name}.so"));
     for mut command in commands(&object) {

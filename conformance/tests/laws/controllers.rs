@@ -78,9 +78,9 @@ fn every_controller_gets_through_heavy_loss() {
     }
 }
 
-/// On a path that drops nothing, exactly the bytes asked for cross it, the short last packet included.
+/// On a path without drops, exactly the requested bytes cross it, the short last packet included.
 #[test]
-fn a_transfer_moves_the_bytes_asked_for() {
+fn a_transfer_moves_exactly_the_requested_bytes() {
     let rtt = Span::from_millis(20);
     for (name, mut flow) in contenders(PACKET, rtt) {
         for bytes in [1, PACKET - 1, PACKET, PACKET + 1, 500_123] {

@@ -85,7 +85,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_random_network_is_the_same_with_and_without_events_per_hop(experiment in any_experiment()) {
+    fn fused_equals_stepped_in_random_networks(experiment in any_experiment()) {
         let fused = simulator::log(&experiment, Mode::Fused).unwrap();
         let stepped = simulator::log(&experiment, Mode::Stepped).unwrap();
         let differs = fused.iter().zip(&stepped).position(|(a, b)| a != b);

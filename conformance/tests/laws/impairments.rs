@@ -33,7 +33,7 @@ fn at(seconds: u64) -> Time {
     Time::ZERO + Span::from_secs(seconds)
 }
 
-/// Every contender gets at least 80 % of its value in `of`, but for the exceptions, which do not.
+/// Every contender gets at least 80 % of its value in `of`, except those listed, which do not.
 #[track_caller]
 fn assert_not_below(found: &[(String, f64)], of: &[(String, f64)], except: &[&str], what: &str) {
     let pairs = found.iter().zip(of).filter(|((name, found), (_, of))| {
@@ -74,7 +74,7 @@ fn no_controller_minds_reordering_within_a_round_trip() {
 /// Packets are overtaken by 300 others, six round trips. No sender can wait that long (RFC 8985 section 6.2 waits at
 /// most a round trip), so a late packet counts as lost. It must not cost more than a loss would.
 #[test]
-fn reordering_over_many_round_trips_costs_no_more_than_loss() {
+fn long_reordering_costs_no_more_than_loss() {
     for one_in in [100, 1000] {
         let share = Ratio::of(1, one_in);
         let reorder = Some(Reordering { share, packets: 300 });
@@ -88,7 +88,7 @@ fn reordering_over_many_round_trips_costs_no_more_than_loss() {
 /// needs six acknowledged in a row to add one. With every other acknowledgment lost, a timeout happens first. With three in
 /// ten lost, chance decides: over twenty seeds it gets 0 to 100 % of this path, 63 % on average.
 #[test]
-fn no_controller_minds_that_every_other_acknowledgment_is_lost() {
+fn controllers_tolerate_loss_of_every_other_acknowledgment() {
     for lost in [Ratio::of(1, 2), Ratio::of(3, 10)] {
         let found = shares((20, 60), |e| e.receiver.ack_loss = lost);
         assert_not_below(&found, &idle(), &["ledbat"], &format!("{lost:?}"));
@@ -102,8 +102,8 @@ fn no_controller_minds_acknowledgments_in_bunches() {
     assert_not_below(&found, &idle(), &[], "bunches");
 }
 
-/// The round trip grows from 20 to 200 ms after 30 s. From 100 s on a controller gets what it gets on a path whose
-/// round trip was long from the start. The exceptions keep the smallest round trip for ever and take the rest for a
+/// The round trip grows from 20 to 200 ms after 30 s. From 100 s on a controller gets the same as on a path with a
+/// long round trip from the start. The exceptions keep the smallest round trip for ever and take the rest for a
 /// queue: Vegas and FAST shrink to nothing, Illinois grows at its slowest rate, Westwood+ leaves too small a window
 /// after a loss. LEDBAT++ keeps it for ten minutes. When the round trip falls again, all get what they had before.
 #[test]

@@ -47,7 +47,7 @@ fn broken(log: &[Served]) -> Option<String> {
 }
 
 #[test]
-fn a_link_serves_in_order_at_its_rate_and_without_rest() {
+fn a_link_serves_in_order_at_exactly_its_rate() {
     for (name, flow) in contenders(PACKET, Span::from_millis(20)) {
         for mode in [Mode::Fused, Mode::Stepped] {
             let log = simulator::log(&bursts(flow.clone()), mode).unwrap();
@@ -82,7 +82,7 @@ fn a_wrong_link_is_refused() {
 
 /// A packet is dropped if and only if it finds the buffer full: that many earlier packets have not left.
 #[test]
-fn a_packet_is_dropped_exactly_when_the_buffer_is_full() {
+fn packets_are_dropped_exactly_when_the_buffer_is_full() {
     for (name, flow) in contenders(PACKET, Span::from_millis(20)) {
         let mut log = simulator::log(&bursts(flow), Mode::Fused).unwrap();
         log.sort_by_key(|served| served.arrival);

@@ -27,7 +27,7 @@ fn bytes(experiment: &Experiment) -> String {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
+fn a_seed_determines_the_bytes() {
     for (name, flow) in contenders(1000, Span::from_millis(20)) {
         let experiment = random(flow);
         let first = bytes(&experiment);
@@ -41,7 +41,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
 
 /// Runs made in parallel on several threads equal runs made one after the other.
 #[test]
-fn runs_at_the_same_time_do_not_touch_each_other() {
+fn concurrent_runs_are_independent() {
     let experiments: Vec<Experiment> =
         contenders(1000, Span::from_millis(20)).into_iter().map(|(_, flow)| random(flow)).collect();
     let alone: Vec<String> = experiments.iter().map(bytes).collect();
@@ -53,7 +53,7 @@ fn runs_at_the_same_time_do_not_touch_each_other() {
 }
 
 #[test]
-fn a_flow_does_not_feel_what_happens_on_links_it_does_not_cross() {
+fn a_flow_is_unaffected_by_links_it_does_not_cross() {
     for (name, one) in contenders(1000, Span::from_millis(20)) {
         let mut quiet = random(one);
         quiet.flows.truncate(1);

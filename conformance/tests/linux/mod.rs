@@ -60,7 +60,7 @@ pub const LOSSES: [Loss; 3] = [
     Loss { one_in: 1000, seconds: 40, there: 3, here: 16, laws: &LAWS },
 ];
 
-/// Cells whose means are the least certain have more runs in Linux: law, one loss in so many, and how many runs.
+/// More runs in Linux for the cells with the least certain means: law, one loss in this many, and number of runs.
 const MORE_THERE: [(&str, u64, u64); 4] =
     [("cubic", 10_000, 4), ("cubic", 1000, 4), ("highspeed", 1000, 4), ("bic", 1000, 4)];
 
@@ -76,7 +76,7 @@ impl Loss {
 pub const SAMPLE: Loss =
     Loss { one_in: 1000, seconds: 12, there: 1, here: 1, laws: &["newreno", "cubic", "bbr1", "vegas"] };
 
-/// Cells that differ by more than is allowed: law, one loss in so many, figure, and what is known of the reason.
+/// Cells that differ by more than is allowed: law, one loss in this many, figure, and the known reason.
 const DIFFERENCES: &[(&str, u64, &str, &str)] = &[
     ("westwood", 0, "throughput", PAPERS_RECOVERY),
     ("westwood", 0, "window", PAPERS_RECOVERY),
@@ -96,8 +96,8 @@ const DIFFERENCES: &[(&str, u64, &str, &str)] = &[
 
 const PAPERS_RECOVERY: &str =
     "the window moves towards the estimate in recovery, as in the paper; recovery = half agrees";
-const NO_IDLE_TIME: &str = "under tc-tbf, which asks before it takes, Linux's RED never learns that its queue is empty, and \
-    its average does not fall while nothing comes: it drops what opens connections, and flows start ten seconds late";
+const NO_IDLE_TIME: &str = "under tc-tbf, which peeks before it dequeues, Linux's RED never learns that its queue is empty, and \
+    its average does not fall while nothing arrives: it drops SYNs, and flows start ten seconds late";
 const SPACED: &str = "Linux spaces drops (RFC 8033, section 5.4); derandomise = true agrees";
 
 /// What is known of a cell that differs.
@@ -128,7 +128,7 @@ pub fn experiment(law: &str, loss: Loss, seed: u64) -> Experiment {
     let random = experiment.links[0].loss;
     experiment.links[0] = link(Rate::from_mbps(40), RTT / 2, Buffer::Packets(Packets::new(50)));
     experiment.links[0].loss = random;
-    // Linux's always asks for marks. This path makes none.
+    // Linux's DCTCP always negotiates ECN. This path does not mark.
     experiment.flows[0].ecn = law == "dctcp";
     experiment.seed = seed;
     as_in_linux(&mut experiment);
@@ -209,15 +209,15 @@ pub struct Row {
     pub windows: Vec<u32>,
 }
 
-/// Samples of the window from one that is kept to the next: 200 ms.
-pub const KEPT: usize = 20;
+/// Every how many samples of the window one is stored: 200 ms.
+pub const STRIDE: usize = 20;
 
 /// The rows, one JSON object a line.
 pub fn table() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("linux/table.ndjson")
 }
 
-/// Reads the rows of a table, none where there is no file.
+/// Reads the rows of a table, none without the file.
 pub fn rows<R: DeserializeOwned>(file: &Path) -> Vec<R> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
     let read = |(number, line): (usize, &str)| {
@@ -268,7 +268,7 @@ pub fn present(kernel: &Path) -> Result<(), String> {
     }
 }
 
-/// A kernel in virtual time, whose machine's first process is this program. So `main` must begin with
+/// A kernel in virtual time, with this program as its first process. So `main` must begin with
 /// [`becomes_the_guest`].
 pub fn linux(kernel: Find) -> Virtual {
     let none: ::linux::lab::Alone = |_, _| Err(Refusal::Input("no users here".to_string()));
@@ -297,7 +297,7 @@ pub fn becomes_the_guest() -> bool {
 pub fn there(host: &Virtual, law: &str, loss: Loss, seed: u64) -> Result<Row, Refusal> {
     let run = there_of(host, &experiment(law, loss, seed))?;
     let windows = if loss.one_in == 0 { window(&run) } else { Vec::new() };
-    let windows = windows.into_iter().step_by(KEPT).map(|(_, packets)| packets as u32).collect();
+    let windows = windows.into_iter().step_by(STRIDE).map(|(_, packets)| packets as u32).collect();
     let Loss { one_in, seconds, .. } = loss;
     Ok(Row { kernel: kernel(host), law: law.to_string(), one_in, seconds, seed, figures: figures(&run), windows })
 }

@@ -1,5 +1,5 @@
 //! Linux's queue disciplines and those here: five flows with round trips of 20 to 60 ms over 25 Mbit/s, NewReno alone and
-//! beside a step of traffic that does not respond, NewReno that reads marks, and DCTCP.
+//! with a step of unresponsive traffic, NewReno that reads marks, and DCTCP.
 
 use super::{Read, kernel, there_of};
 use crate::path::{dumbbell, flow, link, replicate, traffic};
@@ -58,8 +58,8 @@ const FQ_CODEL: Cell = alone("fq-codel", "fq_codel");
 const PIE: Cell = alone("pie", "pie");
 const RED: Cell = alone("red", "red");
 
-/// NewReno alone over RED is not among them: in Linux all is dropped from 3 s on (`NO_IDLE_TIME`). Beside the step it is
-/// there twice: as the others, where RED then drops the packets that open connections, and with flows that are all
+/// NewReno alone over RED is not among them: in Linux all is dropped from 3 s on (`NO_IDLE_TIME`). With the step it is
+/// included twice: as the others, where RED then drops the packets that open connections, and with flows that are all
 /// connected before it drops.
 pub const CELLS: [Cell; 13] = [
     CODEL,
@@ -79,9 +79,9 @@ pub const CELLS: [Cell; 13] = [
 pub const SEEDS_THERE: u64 = 2;
 const SEEDS_HERE: u64 = 12;
 
-/// What a discipline is told, here and there. Linux's RED has no defaults, and a weight of a power of two. Without idle time
-/// it is told only where that is what is compared.
-fn told(cell: &Cell) -> Settings {
+/// The settings of a discipline, here and in Linux. Linux's RED has no defaults, and a weight of a power of two. Only comparisons
+/// of idle time set it.
+fn settings_of(cell: &Cell) -> Settings {
     if cell.here != "red" {
         return Settings::new();
     }
@@ -100,7 +100,7 @@ fn told(cell: &Cell) -> Settings {
 
 pub fn experiment(cell: &Cell, seed: u64) -> Experiment {
     let mut wire = link(Rate::from_mbps(25), Span::from_millis(5), Buffer::Packets(Packets::new(BUFFER)));
-    wire.queue = QueueSpec { settings: told(cell), ..QueueSpec::named(cell.here) };
+    wire.queue = QueueSpec { settings: settings_of(cell), ..QueueSpec::named(cell.here) };
     let first = Time::ZERO + if cell.here == "pie" { PIE_IS_AWAKE } else { Span::ZERO };
     let one = |number: u64| FlowSpec {
         start: Start::Uniform(first, first + Span::from_millis(if cell.together { 100 } else { 2_000 })),

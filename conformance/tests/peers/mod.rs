@@ -1,14 +1,14 @@
-//! Runs of other simulators, ns-2 and ns-3, and what is kept of them.
+//! Runs of other simulators, ns-2 and ns-3, and their stored results.
 //!
-//! What a peer answers depends on the peer and on our script for it, not on this project's code. So each answer is kept in
-//! a file beside the script: a line per run, with the script's digest, the words after its name, and the numbers it printed.
-//! A run whose line is missing, or older than the script, is made. Of the rest a sample is made again, and all of them with
-//! `PACKETSCALE_LONG=1`: their numbers must be within 10 % of those kept, since another build of the peer rounds otherwise.
-//! `PACKETSCALE_KEEP=1` writes what was made into the file.
+//! A peer's result depends on the peer and on our script for it, not on this project's code. So each result is stored in
+//! a file next to the script: a line per run, with the script's digest, its arguments, and the numbers it printed.
+//! A run with a missing line, or one older than the script, is made. Of the rest a sample is repeated, and all of them with
+//! `PACKETSCALE_LONG=1`: their numbers must be within 10 % of the stored ones, since another build of the peer rounds otherwise.
+//! `PACKETSCALE_KEEP=1` writes new results into the file.
 //!
 //! Without the peer only the sample is left out. With `CI=true`, where everything must be checked, that is a failure.
 
-#![allow(dead_code)] // each test asks one of them
+#![allow(dead_code)] // each test uses one of them
 
 pub mod ns2;
 pub mod ns3;
@@ -18,11 +18,11 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// One in as many of the kept runs is made again.
+/// One in this many of the stored runs is repeated.
 const SAMPLE: usize = 16;
-/// Most by which a number of a run that is made again may differ.
+/// Most by which a number of a repeated run may differ.
 const SAME: f64 = 0.1;
-/// As many characters of a digest as tell scripts apart.
+/// Characters of a digest that distinguish scripts.
 const DIGITS: usize = 16;
 
 /// One run.
@@ -33,22 +33,22 @@ struct Line {
     numbers: Vec<f64>,
 }
 
-/// What is kept of one script's runs.
-pub struct Kept {
+/// Stored results of one script.
+pub struct Stored {
     file: PathBuf,
     digest: String,
     lines: Vec<Line>,
 }
 
-impl Kept {
+impl Stored {
     /// Of the runs of this script, a file of `conformance/`.
-    pub fn of(script: &str) -> Kept {
+    pub fn of(script: &str) -> Stored {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join(script);
         let text = std::fs::read(&script).expect("the script is there");
         let digest = blake3::hash(&text).to_hex()[..DIGITS].to_string();
         let file = script.with_extension("ndjson");
         let lines = read(&file);
-        Kept { file, digest, lines }
+        Stored { file, digest, lines }
     }
 
     /// The numbers of the run with these words. `make` runs the peer; it returns `None` where the peer is not installed.
@@ -61,12 +61,12 @@ impl Kept {
                 if number % SAMPLE == 0 || is_set("PACKETSCALE_LONG") {
                     let made = make();
                     let same = made.as_ref().is_none_or(|made| agree(made, &kept.numbers));
-                    assert!(same, "{}: {words}: kept {:?}, found {made:?}", self.file.display(), kept.numbers);
+                    assert!(same, "{}: {words}: stored {:?}, found {made:?}", self.file.display(), kept.numbers);
                 }
                 kept.numbers.clone()
             }
             None => {
-                let numbers = make().unwrap_or_else(|| panic!("{}: nothing is kept of {words}", self.file.display()));
+                let numbers = make().unwrap_or_else(|| panic!("{}: no stored result of {words}", self.file.display()));
                 if is_set("PACKETSCALE_KEEP") {
                     self.keep(Line { script: self.digest.clone(), words, numbers: numbers.clone() });
                 }
@@ -75,7 +75,7 @@ impl Kept {
         }
     }
 
-    /// Adds a line, and removes those of older scripts. Lines are in order, whoever comes first.
+    /// Adds a line, and removes those of older scripts. Lines are sorted, independently of the order of tests.
     fn keep(&self, line: Line) {
         static WRITING: Mutex<()> = Mutex::new(());
         let _one_at_a_time = WRITING.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,6 +1,6 @@
 //! `ns2/flow.tcl`: one flow over one link (Debian package `ns2`).
 
-use super::{Kept, must_check_everything};
+use super::{Stored, must_check_everything};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
@@ -8,10 +8,10 @@ const SCRIPT: &str = "ns2/flow.tcl";
 
 /// Packets that the flow of this law delivered; `numbers` are the script's words after the law.
 pub fn packets(law: &str, numbers: &[f64]) -> f64 {
-    static KEPT: OnceLock<Kept> = OnceLock::new();
+    static STORED: OnceLock<Stored> = OnceLock::new();
     let words = [law.to_string()].into_iter().chain(numbers.iter().map(f64::to_string));
     let words: Vec<String> = words.collect();
-    KEPT.get_or_init(|| Kept::of(SCRIPT)).numbers(&words, || installed().then(|| vec![run(&words)]))[0]
+    STORED.get_or_init(|| Stored::of(SCRIPT)).numbers(&words, || installed().then(|| vec![run(&words)]))[0]
 }
 
 fn run(words: &[String]) -> f64 {
@@ -26,7 +26,7 @@ fn installed() -> bool {
     let found = Command::new("ns").arg("/dev/null").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     assert!(found || !must_check_everything(), "ns-2 is not installed (Debian package ns2)");
     if !found {
-        println!("not made again: ns-2 is not installed (Debian package ns2)");
+        println!("not repeated: ns-2 is not installed (Debian package ns2)");
     }
     found
 }

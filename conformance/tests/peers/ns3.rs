@@ -1,6 +1,6 @@
-//! Programs of `ns3/`: compiled where a run is not kept, and run beside ours (Debian packages `libns3-dev` and `g++`).
+//! Programs of `ns3/`: compiled for runs without a stored result, and compared with ours (Debian packages `libns3-dev` and `g++`).
 
-use super::{Kept, must_check_everything};
+use super::{Stored, must_check_everything};
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::OnceLock;
@@ -13,7 +13,7 @@ static COMPILED: AtomicU32 = AtomicU32::new(0);
 pub struct Program {
     name: &'static str,
     libraries: &'static [&'static str],
-    kept: Kept,
+    kept: Stored,
     /// Where it is compiled; `None`: ns-3 is not there.
     compiled: OnceLock<Option<PathBuf>>,
 }
@@ -21,7 +21,7 @@ pub struct Program {
 impl Program {
     /// `ns3/NAME.cc`, with the libraries of ns-3 that it needs.
     pub fn new(name: &'static str, libraries: &'static [&'static str]) -> Program {
-        Program { name, libraries, kept: Kept::of(&format!("ns3/{name}.cc")), compiled: OnceLock::new() }
+        Program { name, libraries, kept: Stored::of(&format!("ns3/{name}.cc")), compiled: OnceLock::new() }
     }
 
     /// Returns the numbers that it prints after these words.
@@ -50,7 +50,7 @@ impl Program {
             Err(error) => format!("g++: {error}"),
         };
         assert!(!must_check_everything(), "ns-3 (Debian packages libns3-dev, g++): {why}");
-        println!("not made again: no ns-3 (Debian packages libns3-dev, g++): {why}");
+        println!("not repeated: no ns-3 (Debian packages libns3-dev, g++): {why}");
         None
     }
 }

@@ -1,4 +1,4 @@
-//! Who may use whom, checked against the workspace's manifests as cargo reads them.
+//! Dependencies between crates, checked against the workspace's manifests as cargo reads them.
 
 use super::tree::root;
 use serde_json::Value;
@@ -69,7 +69,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("studies/attack", &[]),
 ];
 
-/// External crates that `models` may use: they need no `std`, or not with the features that are asked for.
+/// External crates that `models` may use: they need no `std`, at least with the selected features.
 const PURE: &[&str] = &["libm", "serde"];
 
 /// Returns the arrows that `allowed` does not list.
@@ -91,7 +91,7 @@ pub fn refused_inside(arrows: &[Arrow]) -> Vec<String> {
     outside_of(MODULES, arrows)
 }
 
-/// The crates whose modules have a list.
+/// The crates with a list of modules.
 pub fn of_parts() -> BTreeSet<&'static str> {
     MODULES.iter().filter_map(|(module, _)| module.split('/').next()).collect()
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
 /// Returns the links of a page that lead nowhere. `read` returns the text of a file of the repository, or `None` if
-/// there is no such file; a folder has an empty text.
+/// it does not exist; a folder has an empty text.
 pub fn dead(path: &str, text: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let offence = |target: &str| {
         let (file, anchor) = target.split_once('#').unwrap_or((target, ""));

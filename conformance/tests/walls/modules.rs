@@ -2,10 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each module, those beside it that it names.
+/// For each module, the sibling modules that it names.
 pub type Uses = BTreeMap<String, BTreeSet<String>>;
 
-/// Reads the modules in `folder` of a crate, whose path is `place` (`crate::`, `crate::results::`), from its files: their
+/// Reads the modules in `folder` of a crate, with path `place` (`crate::`, `crate::results::`), from its files: their
 /// paths and texts. A module and what is inside it are one; the root of the folder is none.
 pub fn uses(folder: &str, place: &str, files: &[(String, String)]) -> Uses {
     let start = format!("{folder}/");

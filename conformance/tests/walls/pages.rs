@@ -15,7 +15,7 @@ fn row(entry: Option<&str>, parameter: &dyn Described) -> Vec<String> {
     entry.map(str::to_string).into_iter().chain(own).collect()
 }
 
-/// Settings whose row a page lacks, or has with another default or range. `entry` stands before them in each row where
+/// Settings without a row on a page, or with another default or range. `entry` precedes them in each row where
 /// a page has several.
 pub fn missing_rows(path: &str, page: &str, entry: Option<&str>, parameters: Parameters) -> Vec<String> {
     let rows: Vec<Vec<String>> = page.lines().filter_map(cells).collect();

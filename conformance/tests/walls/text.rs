@@ -5,7 +5,7 @@ use toml::{Table, Value};
 /// The most lines of a source file.
 pub const MOST_LINES: usize = 520;
 
-/// The crates whose manifests say themselves where `unsafe` is allowed: they call foreign code.
+/// The crates whose manifests define where `unsafe` is allowed: they call foreign code.
 const OWN_LINTS: &[&str] = &["law/", "controller/", "models/", "experiment/", "harness/", "linux/"];
 
 const LICENCE: &str = "SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)";
@@ -27,7 +27,7 @@ pub fn links_std(path: &str, text: &str) -> Vec<String> {
     }
     let lines: Vec<(usize, &str)> = code(text).collect();
     let linked = lines.iter().enumerate().filter(|(at, (_, line))| {
-        // Test modules stand last in a file.
+        // Test modules come last in a file.
         let for_tests = lines[..*at].iter().any(|(_, earlier)| earlier.trim() == "#[cfg(test)]");
         line.trim() == "extern crate std;" && !for_tests
     });
@@ -58,5 +58,5 @@ pub fn too_long(path: &str, text: &str) -> Vec<String> {
 
 pub fn lacks_licence(path: &str, text: &str) -> Vec<String> {
     let says = text.lines().next().is_some_and(|line| line.contains(LICENCE));
-    if says { Vec::new() } else { vec![format!("{path}:1: must say \"{LICENCE}\"")] }
+    if says { Vec::new() } else { vec![format!("{path}:1: found no licence; expected \"{LICENCE}\"")] }
 }
