@@ -34,9 +34,9 @@ pub(crate) struct Ring<P> {
 }
 
 /// Capacity for this many packets is never released.
-const LEAST_ROOM: usize = 256;
+const LEAST_CAPACITY: usize = 256;
 /// A ring is too large if no more than this part of it is in use.
-const ROOMY: usize = 4;
+const OVERSIZED: usize = 4;
 
 impl<P: UnderWay> Ring<P> {
     pub(crate) fn new() -> Ring<P> {
@@ -60,10 +60,10 @@ impl<P: UnderWay> Ring<P> {
     /// stay in the cache.
     #[cold]
     fn begin_turn(&mut self) {
-        let room = self.packets.capacity();
+        let capacity = self.packets.capacity();
         self.turn = 0;
-        if room > LEAST_ROOM && self.packets.len() <= room / ROOMY {
-            self.packets.shrink_to(room / 2);
+        if capacity > LEAST_CAPACITY && self.packets.len() <= capacity / OVERSIZED {
+            self.packets.shrink_to(capacity / 2);
         }
     }
 

@@ -38,7 +38,7 @@ pub enum TrafficError {
     },
     /// More connections or flows at a time than the simulator holds.
     #[error("{key}: found more than {most} {what} at a time; expected fewer, or shorter ones")]
-    Crowded {
+    TooMany {
         /// The scenario's key.
         key: String,
         /// Connections, or flows.

@@ -103,7 +103,7 @@ impl Observer for Sequences {
 mod tests {
     use super::*;
 
-    fn kept(come: u64) -> Vec<u64> {
+    fn stored(come: u64) -> Vec<u64> {
         let mut list = Thinned::new();
         (0..come).for_each(|value| list.push(Time::from_nanos(value), value));
         list.points.iter().map(|point| point.1).collect()
@@ -112,8 +112,8 @@ mod tests {
     /// 2000 points fit. Of 2001 the even ones are left, which are 1001; of 4001, which are 2001 even ones, every fourth.
     #[test]
     fn a_full_list_keeps_every_second_point() {
-        assert_eq!(kept(2000), (0..2000).collect::<Vec<_>>());
-        assert_eq!(kept(2001), (0..=1000).map(|half| half * 2).collect::<Vec<_>>());
-        assert_eq!(kept(4001), (0..=1000).map(|quarter| quarter * 4).collect::<Vec<_>>());
+        assert_eq!(stored(2000), (0..2000).collect::<Vec<_>>());
+        assert_eq!(stored(2001), (0..=1000).map(|half| half * 2).collect::<Vec<_>>());
+        assert_eq!(stored(4001), (0..=1000).map(|quarter| quarter * 4).collect::<Vec<_>>());
     }
 }

@@ -85,7 +85,7 @@ impl<P> FqCodel<P> {
     }
 
     /// Drops a batch from the bucket with most bytes.
-    fn make_room(&mut self) {
+    fn make_space(&mut self) {
         let fattest = self.buckets.iter_mut().max_by_key(|bucket| bucket.waiting.bytes());
         let Some(bucket) = fattest.filter(|bucket| bucket.waiting.packets() > 0) else { return };
         for _ in 0..bucket.waiting.packets().div_ceil(2).min(MOST_IN_BATCH) {
@@ -109,7 +109,7 @@ impl<P> Queue<P> for FqCodel<P> {
         self.held.add(packet.size);
         bucket.waiting.push(now, packet);
         while self.held.is_over() && self.buckets.iter().any(|bucket| bucket.waiting.packets() > 0) {
-            self.make_room();
+            self.make_space();
         }
         Verdict::Queued
     }

@@ -95,7 +95,7 @@ impl DeliverySampler {
             flight: in_flight | if self.delivered < self.app_limited_until { Snapshot::APP_LIMITED } else { 0 },
         };
         if sequence >= self.next {
-            self.snapshots.make_room(self.base, self.next);
+            self.snapshots.reserve(self.base, self.next);
             self.next = sequence + 1;
         }
         *self.snapshots.get_mut(sequence) = snapshot;

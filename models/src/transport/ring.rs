@@ -7,7 +7,7 @@ use alloc::vec;
 const FIRST_CAPACITY: usize = 16;
 
 /// A ring is too large if no more than this part of it is in use: half of what it will have then.
-const ROOMY: u64 = 4;
+const OVERSIZED: u64 = 4;
 
 /// One item for each packet, in a ring with a power of two as length. The owner tracks which packets those are.
 #[derive(Clone, Debug)]
@@ -38,7 +38,7 @@ impl<T: Copy> Ring<T> {
 
     /// Reserves space for packet `next`, in addition to those from `first` on.
     #[inline]
-    pub fn make_room(&mut self, first: u64, next: u64) {
+    pub fn reserve(&mut self, first: u64, next: u64) {
         if self.index(next) == 0 {
             self.begin_turn(first, next);
         }
@@ -51,17 +51,17 @@ impl<T: Copy> Ring<T> {
     /// nothing stays in the cache.
     #[cold]
     fn begin_turn(&mut self, first: u64, next: u64) {
-        let room = self.items.len();
-        if room > FIRST_CAPACITY && next - first <= room as u64 / ROOMY {
-            self.resize(room / 2, first, next);
+        let capacity = self.items.len();
+        if capacity > FIRST_CAPACITY && next - first <= capacity as u64 / OVERSIZED {
+            self.resize(capacity / 2, first, next);
         }
     }
 
     #[cold]
-    fn resize(&mut self, room: usize, first: u64, next: u64) {
-        let mut items = vec![self.items[0]; room].into_boxed_slice();
+    fn resize(&mut self, capacity: usize, first: u64, next: u64) {
+        let mut items = vec![self.items[0]; capacity].into_boxed_slice();
         for sequence in first..next {
-            items[sequence as usize & (room - 1)] = *self.get(sequence);
+            items[sequence as usize & (capacity - 1)] = *self.get(sequence);
         }
         self.items = items;
     }

@@ -223,7 +223,7 @@ impl Scoreboard {
     /// The next new packet leaves. Returns its number.
     #[inline]
     pub fn send_new(&mut self, now: Time, transmission: u64) -> u64 {
-        self.ring.make_room(self.first, self.next);
+        self.ring.reserve(self.first, self.next);
         let sequence = self.next;
         *self.record_mut(sequence) =
             Record { sent: now, transmission, skip: 0, state: State::InFlight, retransmitted: false };

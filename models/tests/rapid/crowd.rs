@@ -71,7 +71,7 @@ fn streams_of_a_flow_that_loses_packets_are_half_as_long() {
 
 /// A late flow, when it has raised its rate for the first time. Others add this delay once it has sent for 5 ms, some four packets of
 /// the nineteen of its first chirp.
-fn newcomer_where_others_add(queue: Span) -> Told {
+fn late_flow_with_queue(queue: Span) -> Told {
     let mut flow = Told::new(&Params::new(PACKET), RTT);
     flow.run(Span::from_millis(5));
     flow.queue = queue;
@@ -86,7 +86,7 @@ fn newcomer_where_others_add(queue: Span) -> Told {
 fn a_late_flow_alone_raises_its_rate_eightfold() {
     // 0.1 ms of 40 is less than 1/256: others that send little.
     for micros in [0, 100] {
-        let packets = newcomer_where_others_add(Span::from_micros(micros)).packets_per_round();
+        let packets = late_flow_with_queue(Span::from_micros(micros)).packets_per_round();
         assert!((79.0..=81.0).contains(&packets), "{packets} packets per round trip");
     }
 }
@@ -95,7 +95,7 @@ fn a_late_flow_alone_raises_its_rate_eightfold() {
 fn a_late_flow_among_others_doubles_as_slow_start() {
     // RFC 5681, 3.1: at most a packet more for each that is acknowledged, so ten become twenty.
     for micros in [300, 1000, 10_000] {
-        let packets = newcomer_where_others_add(Span::from_micros(micros)).packets_per_round();
+        let packets = late_flow_with_queue(Span::from_micros(micros)).packets_per_round();
         assert!((19.0..=21.0).contains(&packets), "{packets} packets per round trip, {micros} us");
     }
 }

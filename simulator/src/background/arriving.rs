@@ -86,8 +86,8 @@ impl Arriving {
     }
 
     /// The most flows at a time, if more would have been needed, and for which table.
-    pub(super) fn crowded(&self) -> Option<(usize, usize)> {
-        self.turned_away.zip(self.places.crowded())
+    pub(super) fn exceeded(&self) -> Option<(usize, usize)> {
+        self.turned_away.zip(self.places.exceeded())
     }
 
     /// Flows of this table arrive.

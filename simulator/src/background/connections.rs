@@ -31,7 +31,7 @@ pub(super) struct Connections {
     /// Slots to use again, and from when.
     rested: VecDeque<(Time, usize)>,
     /// More would have been needed.
-    crowded: bool,
+    exceeded: bool,
 }
 
 struct Connection {
@@ -105,7 +105,7 @@ impl Connections {
             return Ok(None);
         }
         let (slots, rested) = (Vec::new(), VecDeque::new());
-        Ok(Some(Box::new(Connections { sources, slots, rested, crowded: false })))
+        Ok(Some(Box::new(Connections { sources, slots, rested, exceeded: false })))
     }
 
     /// When each source's first connection begins.
@@ -123,8 +123,8 @@ impl Connections {
     }
 
     /// The most connections at a time, if more would have been needed.
-    pub(super) fn crowded(&self) -> Option<usize> {
-        self.crowded.then_some(MOST)
+    pub(super) fn exceeded(&self) -> Option<usize> {
+        self.exceeded.then_some(MOST)
     }
 
     /// A connection of this traffic source begins.
@@ -134,7 +134,7 @@ impl Connections {
             stage.agenda.timer(Time::ZERO + next.start, EventSource::Connection(source as u32));
         }
         let Some(slot) = self.slot(now) else {
-            self.crowded = true;
+            self.exceeded = true;
             return;
         };
         let first = self.slots.get(slot).map_or(stage.endpoints.next_flow(), |connection| connection.flow);

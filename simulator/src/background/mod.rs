@@ -169,16 +169,16 @@ impl<'e> Background<'e> {
 
     /// Errors: more concurrent connections than places.
     pub(crate) fn check(&self) -> Result<(), RunError> {
-        let connections = self.connections.as_ref().and_then(|connections| connections.crowded());
-        let users = || self.users.as_ref().and_then(|users| users.crowded());
-        let crowded = |key, what, most| Err(TrafficError::Crowded { key, what, most }.into());
+        let connections = self.connections.as_ref().and_then(|connections| connections.exceeded());
+        let users = || self.users.as_ref().and_then(|users| users.exceeded());
+        let exceeded = |key, what, most| Err(TrafficError::TooMany { key, what, most }.into());
         if let Some(most) = connections.or_else(users) {
-            return crowded("traffic".to_string(), "connections", most);
+            return exceeded("traffic".to_string(), "connections", most);
         }
-        match self.arriving.as_ref().and_then(|arriving| arriving.crowded()) {
+        match self.arriving.as_ref().and_then(|arriving| arriving.exceeded()) {
             Some((entry, most)) => {
                 let table = self.flows.experiment().arrivals[entry].table;
-                crowded(format!("flow.{table}.arrivals"), "flows", most)
+                exceeded(format!("flow.{table}.arrivals"), "flows", most)
             }
             None => Ok(()),
         }

@@ -10,7 +10,7 @@ const REST: Span = Span::from_secs(1);
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Places {
     opened: usize,
-    crowded: bool,
+    exceeded: bool,
 }
 
 impl Places {
@@ -19,13 +19,13 @@ impl Places {
 
     /// Opens one more; `None` at the limit.
     pub(super) fn open(&mut self) -> Option<()> {
-        self.crowded |= self.opened == Places::MOST;
+        self.exceeded |= self.opened == Places::MOST;
         (self.opened < Places::MOST).then(|| self.opened += 1)
     }
 
     /// The most at a time, if more would have been needed.
-    pub(super) fn crowded(&self) -> Option<usize> {
-        self.crowded.then_some(Places::MOST)
+    pub(super) fn exceeded(&self) -> Option<usize> {
+        self.exceeded.then_some(Places::MOST)
     }
 }
 

@@ -214,8 +214,8 @@ impl Users {
     }
 
     /// The most connections at a time, if more would have been needed.
-    pub(super) fn crowded(&self) -> Option<usize> {
-        self.places.crowded()
+    pub(super) fn exceeded(&self) -> Option<usize> {
+        self.places.exceeded()
     }
 
     /// The copy of its source that the user of this flow belongs to.

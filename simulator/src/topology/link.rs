@@ -27,7 +27,7 @@ pub(crate) struct Fused<T> {
 }
 
 /// A larger buffer keeps only departures that do lie ahead: it may never be full.
-const MOST_KEPT: u64 = 4096;
+const MOST_STORED: u64 = 4096;
 
 impl<T: Transmitter> Fused<T> {
     pub(crate) fn new(wire: T, limit: Limit) -> Fused<T> {
@@ -38,7 +38,7 @@ impl<T: Transmitter> Fused<T> {
     #[inline]
     pub(crate) fn arrive(&mut self, now: Time, size: Bytes) -> Option<Service> {
         match self.limit {
-            Limit::Packets(limit) if limit.get() <= MOST_KEPT => {
+            Limit::Packets(limit) if limit.get() <= MOST_STORED => {
                 if self.pending.len() as u64 >= limit.get() {
                     self.pending.pop_front_if(|(departs, _)| *departs <= now)?;
                 }

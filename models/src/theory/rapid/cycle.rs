@@ -75,7 +75,7 @@ struct Past {
 
 struct Stepped {
     flows: f64,
-    kept: f64,
+    used_share: f64,
     packet: f64,
     now: f64,
     rate: f64,
@@ -98,7 +98,7 @@ impl Stepped {
         let rate = 0.9 / n;
         Stepped {
             flows: n,
-            kept: flows.kept(),
+            used_share: flows.used_share(),
             packet: flows.packet_time(),
             now: 0.0,
             rate,
@@ -136,7 +136,7 @@ impl Stepped {
         let limitless = self.slope3 <= CONGESTED && seen.queue < CEILING_PACKETS * self.packet / seen.rate;
         let gain = self.gain(limitless, gain(seen.rate));
         let read = if limitless { x3 } else { self.knee(seen.rate, x2, x3) };
-        self.held_back(seen, seen.rate * (1.0 + gain * (self.kept * read - 1.0)))
+        self.held_back(seen, seen.rate * (1.0 + gain * (self.used_share * read - 1.0)))
     }
 
     /// The available bandwidth over the rate, where the line through the slopes meets zero.
@@ -164,7 +164,7 @@ impl Stepped {
         if queue <= 0.0 {
             return target;
         }
-        let received = if self.growth > GROWING { seen.rate * self.kept / (1.0 + self.growth) } else { target };
+        let received = if self.growth > GROWING { seen.rate * self.used_share / (1.0 + self.growth) } else { target };
         target.min(received) * (1.0 - DRAIN_CAP.min(DRAIN_TIMES * queue))
     }
 }

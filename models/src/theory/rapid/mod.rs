@@ -183,21 +183,21 @@ impl Flows {
         self.packet.bits() as f64 / self.rate.bps() as f64 / self.rtt.as_secs_f64()
     }
 
-    fn kept(&self) -> f64 {
+    fn used_share(&self) -> f64 {
         1.0 - self.margin.as_f64()
     }
 
     /// Where the rates rest without a queue.
     pub fn rest(&self) -> Rest {
-        let (n, m, kept) = (f64::from(self.flows), self.margin.as_f64(), self.kept());
-        let share = kept / (m + n * kept);
+        let (n, m, used_share) = (f64::from(self.flows), self.margin.as_f64(), self.used_share());
+        let share = used_share / (m + n * used_share);
         let gain = gain(share);
-        let slope = share * (levels(SPAN).1 - 1.0 / kept);
+        let slope = share * (levels(SPAN).1 - 1.0 / used_share);
         Rest {
             share,
             utilisation: n * share,
             gain,
-            loop_gain: gain * (m + n * kept),
+            loop_gain: gain * (m + n * used_share),
             slope: slope.max(0.0),
             seen: slope > CONGESTED,
         }
@@ -216,7 +216,7 @@ impl Flows {
     /// How fast a standing queue falls while a part `d` of the target is taken for it: seconds of queue per second.
     fn falls(&self, d: f64) -> f64 {
         let x = self.margin.as_f64() + d / (self.rest().gain * (1.0 - d));
-        x / (x + f64::from(self.flows) * self.kept())
+        x / (x + f64::from(self.flows) * self.used_share())
     }
 
     /// How fast a queue of more than 0.105 round trips falls, in seconds per second.
@@ -236,7 +236,7 @@ impl Flows {
         let knee = DRAIN_CAP / DRAIN_TIMES;
         let d = DRAIN_CAP.min(queue * DRAIN_TIMES);
         let a = self.rest().gain * self.margin.as_f64();
-        let (b, company) = (1.0 - a, f64::from(self.flows) * self.kept() * self.rest().gain);
+        let (b, company) = (1.0 - a, f64::from(self.flows) * self.used_share() * self.rest().gain);
         let last = (d + company * (log1p(b * d / a) / (b * b) - d / b)) / DRAIN_TIMES;
         rtt * (1.0 + (queue - knee).max(0.0) / self.drain() + last)
     }
