@@ -14,7 +14,7 @@ use std::time::Duration;
 const REPETITIONS: usize = 3;
 const FLOWS: [usize; 3] = [10, 100, 1000];
 const TARGET_NS: [f64; 3] = [100.0, 150.0, 250.0];
-/// What a packet of a paced controller may cost, in packets of NewReno.
+/// Target cost of a packet of a paced controller, in packets of NewReno.
 const MOST_OF_NEWRENO: f64 = 2.0;
 /// The flows of the largest run, on a bottleneck of 100 Gbit/s, and its length.
 const MILLION: u32 = 1_000_000;
@@ -99,12 +99,12 @@ fn children_cpu() -> Duration {
 /// The controllers of a block, with their variants of ns-2. NewReno is first: the others are shown relative to it.
 const CONTROLLERS: [(&str, Option<&str>); 4] =
     [("newreno", Some("sack")), ("cubic", Some("cubic")), ("rapid", None), ("bbr", None)];
-/// Those that are paced have their target in packets of NewReno.
+/// Paced controllers have their target in packets of NewReno.
 const PACED: [&str; 2] = ["rapid", "bbr"];
 const SHORT_S: u64 = 5;
 const LONG_S: u64 = 30;
 
-/// What a delivered packet costs, between a short and a long run.
+/// The cost of a delivered packet, between a short and a long run.
 struct Cell {
     ns: f64,
     events: f64,

@@ -46,7 +46,7 @@ pub const OWN_WINDOW: u32 = 64;
 pub struct Setting {
     /// The key in a scenario: small letters, digits and `_`.
     pub name: *const c_char,
-    /// What it does, in one line.
+    /// Its summary, in one line.
     pub doc: *const c_char,
     /// Its value where a scenario does not set it.
     pub preset: u64,

@@ -7,7 +7,7 @@ use crate::abi::{self, Decision, Table};
 use crate::{Ack, Controller, Loss, Refused, Start, given};
 use core::ffi::c_void;
 
-/// What a file defines for this controller.
+/// The table of this controller, as a file defines it.
 pub const fn table<C: Controller>() -> Table {
     assert!(size_of::<C>() <= u32::MAX as usize);
     Table {

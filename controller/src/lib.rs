@@ -57,9 +57,9 @@ pub trait Controller: Copy + Send + 'static {
     const NAME: &'static CStr;
     /// One line for lists.
     const SUMMARY: &'static CStr;
-    /// What a scenario can set.
+    /// The settings.
     const SETTINGS: &'static [Setting] = &[];
-    /// What it needs, of the constants of [`abi`] put together with `|`.
+    /// Its needs: constants of [`abi`], combined with `|`.
     const NEEDS: u32 = 0;
     /// Whether [`Controller::on_sent`] is called.
     const WANTS_SENT: bool = false;
@@ -97,7 +97,7 @@ macro_rules! controller {
     ($controller:ty) => {
         #[unsafe(no_mangle)]
         #[allow(non_upper_case_globals)]
-        /// What packetscale reads.
+        /// The symbol that packetscale reads.
         pub static packetscale_controller: $crate::abi::Table = $crate::table::<$controller>();
     };
 }
@@ -120,7 +120,7 @@ impl Setting {
 #[derive(Clone, Copy, Debug)]
 pub struct Start<'a> {
     raw: &'a abi::Setup,
-    /// What is set, in the order of [`Controller::SETTINGS`], each in the unit of its kind.
+    /// The values of the settings, in the order of [`Controller::SETTINGS`], each in the unit of its kind.
     pub values: &'a [u64],
 }
 

@@ -1,4 +1,4 @@
-//! What every host shares.
+//! Shared by all hosts.
 //!
 //! | module | what it does |
 //! |---|---|

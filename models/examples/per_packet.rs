@@ -16,7 +16,7 @@ const PACKETS: u64 = 2_000_000;
 const RUNS: u32 = 7;
 const RTT: Span = Span::from_millis(20);
 
-/// What the path and the receiver do.
+/// The path and the receiver.
 #[derive(Clone, Copy)]
 struct Conditions {
     /// Most packets in flight.

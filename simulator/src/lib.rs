@@ -49,7 +49,7 @@ pub enum RunError {
     Controller {
         /// The controller.
         name: &'static str,
-        /// What it refuses.
+        /// The refused setting.
         error: SettingError,
     },
     /// A file without a controller, though it had one when the scenario was read, or with one that cannot run here.
@@ -60,7 +60,7 @@ pub enum RunError {
     Queue {
         /// The discipline.
         name: String,
-        /// What it refuses.
+        /// The refused setting.
         error: SettingError,
     },
     /// A traffic source that cannot be opened or read.

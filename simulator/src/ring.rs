@@ -5,7 +5,7 @@ use crate::transit::{AckTransit, Transit};
 use packetscale_models::units::Time;
 use std::collections::VecDeque;
 
-/// What is under way in a ring.
+/// An item under way in a ring.
 pub(crate) trait UnderWay {
     /// When it reaches the next place.
     fn at(&self) -> Time;

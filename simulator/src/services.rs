@@ -1,4 +1,4 @@
-//! What every link did to every packet, for comparing runs packet by packet.
+//! Every service of every link, for comparing runs packet by packet.
 
 use packetscale_models::units::Time;
 

@@ -1,4 +1,4 @@
-//! What is under way: plain records in rings, 32 bytes for a data packet, 32 for an acknowledgment.
+//! Packets under way: plain records in rings, 32 bytes for a data packet, 32 for an acknowledgment.
 
 use packetscale_models::transport::{Ack, MAX_SACK_BLOCKS, MarkCounts, SackBlock, Segment, Stamp};
 use packetscale_models::units::{Bytes, Ecn, Marks, Time};
@@ -163,7 +163,7 @@ const STAMPED: u32 = u32::MAX - 1;
 /// Bit of those that lie whole.
 const WHOLE: u32 = 1 << 31;
 
-/// What the acknowledgments of a flow have in common.
+/// The common content of a flow's acknowledgments.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usual {
     /// The window its receiver always advertises.

@@ -8,7 +8,7 @@ const THERE: &str = "#0072B2";
 /// Points of a curve: seconds and packets.
 pub type Curve = Vec<(f64, f64)>;
 
-/// What the axes of every panel show: seconds, and packets up to this many.
+/// The axes of every panel: seconds, and packets up to this many.
 pub struct Axes {
     pub seconds: u64,
     pub top: f64,

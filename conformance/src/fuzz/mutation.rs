@@ -28,7 +28,7 @@ const WORDS: [&str; 14] = [
     "\u{20ac}",
 ];
 
-/// What is done.
+/// The kinds of mutation.
 #[derive(Clone, Copy, Debug)]
 enum What {
     /// A bit is turned.

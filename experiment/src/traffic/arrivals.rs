@@ -31,7 +31,7 @@ pub struct Drawn {
 enum Process {
     /// The mean gap, and when the last flow arrived.
     Poisson(Span, Time),
-    /// What is still to come, the next last. A size, if the file has one.
+    /// Future arrivals, the next last. A size, if the file has one.
     Listed(Vec<(Time, Option<Bytes>)>),
     /// Number of clients, and their mean pause.
     Requests(u32, Span),

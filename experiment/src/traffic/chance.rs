@@ -8,7 +8,7 @@
 //! on the number of others, so adding a flow changes nothing else. Source: G. L. Steele, D. Lea, C. H. Flood,
 //! "Fast splittable pseudorandom number generators", OOPSLA 2014.
 
-/// What a seed is for. Each number is used once and keeps its meaning: changing it changes the runs that draw from it.
+/// The purpose of a seed. Each number is used once and keeps its meaning: changing it changes the runs that draw from it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Purpose {
     /// Random loss on a link.
@@ -33,7 +33,7 @@ pub enum Purpose {
     Stamps = 10,
     /// Which packets of a link are overtaken.
     Reordering = 11,
-    /// What happens to acknowledgments on their way back.
+    /// The way back of acknowledgments.
     Return = 12,
     /// When flows arrive, and how much they send.
     Arrivals = 13,

@@ -31,9 +31,9 @@ pub enum TrafficError {
         file: PathBuf,
         /// The line, from 1.
         line: usize,
-        /// What is there.
+        /// The input.
         found: String,
-        /// What should be there.
+        /// The expected input.
         expected: String,
     },
     /// More connections or flows at a time than the simulator holds.
@@ -55,9 +55,9 @@ pub enum TrafficError {
         packet: u64,
         /// The place in the file, in bytes from its beginning.
         offset: u64,
-        /// What is there.
+        /// The input.
         found: String,
-        /// What should be there.
+        /// The expected input.
         expected: String,
     },
 }
@@ -81,7 +81,7 @@ impl TrafficError {
     }
 }
 
-/// What is wrong at one place of a trace file. Callers add the file's name and the packet's number.
+/// The error at one place of a trace file. Callers add the file's name and the packet's number.
 #[derive(Debug)]
 pub(super) enum Fault {
     Io(std::io::Error),

@@ -1,4 +1,4 @@
-//! What chance decides in a run, the same for every host: the packets of traffic ([`open`], [`packets`]), when flows
+//! Randomness of a run, the same for every host: the packets of traffic ([`open`], [`packets`]), when flows
 //! start ([`starts`]) or arrive, and how much those send ([`arrivals`]), when applications offer data
 //! ([`Application`]), and the seeds of all of it ([`chance`]).
 //!

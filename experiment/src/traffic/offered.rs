@@ -1,4 +1,4 @@
-//! What chance decides before a run begins: when flows start, and the packets of traffic.
+//! Random choices before a run begins: when flows start, and the packets of traffic.
 
 use crate::scenario::{Experiment, FlowSpec, RateSource, Scenario, Start, TraceSource, TrafficKind};
 use crate::traffic::chance::{Purpose, seed};

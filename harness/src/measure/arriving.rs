@@ -70,7 +70,7 @@ impl ArrivingFlows {
 pub(crate) struct Arriving {
     pub(crate) tally: Tally,
     pub(crate) table: u32,
-    /// What its controller is called.
+    /// The name of its controller.
     pub(crate) label: String,
     /// Flows that arrived, in the warm-up too.
     pub(crate) all: u64,

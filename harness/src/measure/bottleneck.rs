@@ -1,4 +1,4 @@
-//! What the measured link carried, and how long its packets waited.
+//! The traffic that the measured link carried, and its waiting times.
 
 use crate::measure::bins::Bins;
 use crate::measure::capacity::LinkCapacity;

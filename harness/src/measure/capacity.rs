@@ -1,4 +1,4 @@
-//! What the measured link can carry: its rate, constant or not.
+//! The capacity of the measured link: its rate, constant or not.
 
 use experiment::scenario::LinkSpec;
 use packetscale_models::units::{Rate, Span, Time};
@@ -9,7 +9,7 @@ use std::sync::Arc;
 pub(crate) struct LinkCapacity {
     /// The rate that it has where it does not change.
     rate: Rate,
-    /// What it can carry, where that changes.
+    /// The varying capacity.
     varying: Option<Arc<packetscale_models::units::Capacity>>,
 }
 

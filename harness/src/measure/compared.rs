@@ -1,4 +1,4 @@
-//! What flows that meet got, phase by phase: together, and each controller.
+//! Shares of flows that meet, phase by phase: of all, and by controller.
 
 use crate::measure::contenders::Contenders;
 use crate::measure::phases::Phase;
@@ -8,7 +8,7 @@ use crate::measure::waits::Waits;
 use experiment::results::{ControllerShare, PhaseResult, Summary};
 use packetscale_models::units::Time;
 
-/// What counts of a time.
+/// The counts of one time.
 struct Part {
     /// Its number; `None`: all the time after the warm-up of a run without phases.
     phase: Option<u32>,
@@ -117,7 +117,7 @@ impl Recorder {
         ratio(bytes as f64 * 8.0, seconds_after(part.from, part.to))
     }
 
-    /// What each controller got, where the flows have several; one row for each that is there.
+    /// The share of each controller, where the flows have several; one row for each that is present.
     fn shares(&self, part: &Part, waits: &[Waits]) -> Vec<ControllerShare> {
         let Some(contenders) = &self.bottleneck.contenders else { return Vec::new() };
         let all: u64 = self.members(part, contenders, None).map(|(_, flow_bytes)| flow_bytes).sum();

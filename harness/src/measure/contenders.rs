@@ -1,4 +1,4 @@
-//! What the packets of each controller waited at the measured link, where several controllers meet.
+//! Waiting times at the measured link by controller, where several controllers meet.
 
 use crate::measure::owners::Account;
 use crate::measure::waits::{Waits, histogram_ns, quantiles};
@@ -43,7 +43,7 @@ impl Contenders {
         self.waits_ns[controller].saturating_record(wait.nanos());
     }
 
-    /// What the packets of each controller waited, in the order of the labels.
+    /// The waiting times of each controller's packets, in the order of the labels.
     pub(crate) fn waits(&self) -> Vec<Waits> {
         self.waits_ns.iter().map(quantiles).collect()
     }

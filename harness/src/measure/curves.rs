@@ -84,7 +84,7 @@ impl Detail {
         self.push_known("retransmissions", Some(flow), again, out);
     }
 
-    /// What the bottleneck can carry, minus the traffic that arrived.
+    /// The bottleneck's capacity minus the traffic that arrived.
     fn available(&self, capacity: &LinkCapacity) -> Series {
         let traffic = &self.traffic_bytes;
         let carried = capacity.amounts(traffic.origin, traffic.step, traffic.amounts.len());
@@ -93,7 +93,7 @@ impl Detail {
         self.series("available", None, values)
     }
 
-    /// What arrived at the bottleneck. A packet of a flow that is served counts when it leaves.
+    /// Arrivals at the bottleneck. A packet of a flow that is served counts when it leaves.
     fn offered(&self) -> Series {
         let served = self.total_bytes.amounts.iter().zip(&self.traffic_bytes.amounts);
         let all = served.zip(&self.refused_bytes.amounts).map(|((flows, traffic), refused)| flows + traffic + refused);
@@ -101,7 +101,7 @@ impl Detail {
         self.series("offered", None, values)
     }
 
-    /// What the bottleneck's discipline measures, where it measures something.
+    /// Measurements of the bottleneck's discipline, if it makes any.
     fn measured(&self, out: &mut Vec<Series>) {
         let values = |of: fn(&Readings) -> Option<f64>| -> Vec<Option<f32>> {
             self.readings.iter().map(|readings| of(readings).map(|x| x as f32)).collect()

@@ -27,7 +27,7 @@ pub(crate) struct Detail {
     pub(crate) wait_sum_ns: Bins,
     pub(crate) wait_max_ns: Bins,
     pub(crate) served: Bins,
-    /// What the bottleneck's discipline measures, sampled.
+    /// Samples of the bottleneck's discipline.
     pub(crate) readings: Vec<Readings>,
     pub(crate) losses: Vec<Bins>,
     /// Bytes of flows refused by the bottleneck.
@@ -123,7 +123,7 @@ impl Detail {
     }
 }
 
-/// What is left of a capacity by traffic that arrives within a time.
+/// The capacity left by traffic that arrives within a time.
 pub fn available(capacity: Rate, traffic: Bytes, within: Span) -> Rate {
     capacity.saturating_sub(Rate::of(traffic, within))
 }

@@ -6,7 +6,7 @@ use packetscale_models::units::{Span, Time};
 /// Wait after the last packet before a flow entry is judged.
 const ENTRY_SETTLING: Span = Span::from_secs(5);
 
-/// What a flow has to send, and when its receiver had it.
+/// The data that a flow has to send, and when its receiver had it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Life {
     left: Option<u64>,

@@ -3,7 +3,7 @@
 use experiment::scenario::Experiment;
 use packetscale_models::units::Time;
 
-/// What figures count: what happens after `warm`, up to `end`.
+/// The time that figures count: after `warm`, up to `end`.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Period {
     pub(crate) warm: Time,

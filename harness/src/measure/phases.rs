@@ -16,7 +16,7 @@ use packetscale_models::units::{Span, Time};
 /// Where the active flows change more often, no phase is long enough to compare them in.
 const MOST_CHANGES: usize = 64;
 
-/// What happened after `from`, up to `to`.
+/// The account of one phase: after `from`, up to `to`.
 #[derive(Clone, Debug)]
 pub(crate) struct Phase {
     pub(crate) from: Time,

@@ -1,4 +1,4 @@
-//! What each flow of the scenario got, at its receiver.
+//! Data received by each flow of the scenario.
 
 use crate::measure::lives::{EntryWindow, Life, compared_starts, entry_windows};
 use crate::measure::period::Period;
@@ -14,7 +14,7 @@ pub(crate) struct Receivers {
     shared: Time,
     /// When the first such flow's receiver had all that the flow has to send; the end, if none had.
     unshared: Time,
-    /// What each flow has to send, and when its receiver had that much.
+    /// The data that each flow has to send, and when its receiver had it.
     pub(crate) lives: Vec<Life>,
     /// Whether any flow sends a fixed amount: checked first for every packet, before the flow is looked up.
     some_end: bool,

@@ -207,7 +207,7 @@ impl Recorder {
         self.presences(link).for_each(|present| present.comes(at));
     }
 
-    /// It is known now of a packet that came then: [`Recorder::served`] or [`Recorder::stayed`] follows.
+    /// The fate of a packet queued at `arrival` is now known: [`Recorder::served`] or [`Recorder::stayed`] follows.
     pub fn unqueued(&mut self, link: usize, arrival: Time) {
         self.presences(link).for_each(|present| present.settles(arrival));
     }

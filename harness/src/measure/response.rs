@@ -29,7 +29,7 @@ pub(crate) fn convergence(flows: &Bins, traffic: &Bins, capacity: &LinkCapacity,
         .map(|end| flows.step.as_secs_f64() * end as f64)
 }
 
-/// What the flows did after steps of the available capacity, in base round trips.
+/// The flows' response to steps of the available capacity, in base round trips.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct StepResponse {
     pub(crate) rise: Option<f64>,

@@ -6,7 +6,7 @@ use packetscale_models::congestion::StreamTrace;
 use packetscale_models::queueing::Readings;
 use packetscale_models::units::Time;
 
-/// What a host samples, in the middle of each interval of `record.step`.
+/// Samples by a host, in the middle of each interval of `record.step`.
 #[derive(Clone, Debug)]
 pub struct Samples {
     pub(crate) detail: Option<Box<Detail>>,
@@ -23,7 +23,7 @@ impl Samples {
         self.detail.as_ref().map_or(0, |detail| detail.samples.len())
     }
 
-    /// What the bottleneck's queue discipline measures.
+    /// Adds a measurement of the bottleneck's queue discipline.
     pub fn of_queue(&mut self, readings: Readings) {
         if let Some(detail) = &mut self.detail {
             detail.readings.push(readings);

@@ -1,4 +1,4 @@
-//! What a host knows beyond the packets at the measured link. Unknown values are `None`, and so are the figures that
+//! The host's knowledge beyond the packets at the measured link. Unknown values are `None`, and so are the figures that
 //! need them.
 
 use experiment::results::StreamRecord;
@@ -18,7 +18,7 @@ pub enum Owner {
     Other,
 }
 
-/// What a host knows at the end of a run.
+/// The host's knowledge at the end of a run.
 #[derive(Clone, Debug, Default)]
 pub struct Seen {
     /// The flows of the scenario, in order.
@@ -45,7 +45,7 @@ pub struct Seen {
     pub cpu_s: Option<f64>,
 }
 
-/// What a host knows of one flow at the end of a run.
+/// The host's knowledge of one flow at the end of a run.
 #[derive(Clone, Debug, Default)]
 pub struct FlowSeen {
     /// A remark to show after the name of its controller.
@@ -74,7 +74,7 @@ pub struct FlowSeen {
     pub has_rate: bool,
 }
 
-/// What a host knows of all flows of one table that arrived.
+/// The host's knowledge of all arriving flows of one table.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct ArrivalsSeen {
     /// Packets sent, retransmissions included.

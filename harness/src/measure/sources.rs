@@ -1,4 +1,4 @@
-//! What each traffic source sends into the path.
+//! Packets that each traffic source sends into the path.
 
 use crate::measure::completions::Completions;
 use crate::measure::tally::Tally;

@@ -203,7 +203,7 @@ impl Recorder {
         }
     }
 
-    /// What the flows did after steps of the available capacity. What they never did has no figure.
+    /// The flows' response to steps of the available capacity. Missing responses have no figure.
     fn respond(&self, experiment: &Experiment, seen: &Seen, summary: &mut Summary) {
         let (Some(rtt), Some(detail)) = (self.base_rtt, &self.samples.detail) else { return };
         let Some(steps) = available_steps(experiment) else { return };

@@ -1,4 +1,4 @@
-//! What each owner of packets did.
+//! Totals of each owner of packets.
 
 /// Totals of one owner of packets, after the warm-up unless noted.
 #[derive(Clone, Copy, Debug, Default)]

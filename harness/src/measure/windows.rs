@@ -21,9 +21,9 @@ use packetscale_models::units::{Span, Time};
 #[derive(Clone, Debug)]
 pub(crate) struct Windows {
     lengths: Vec<Span>,
-    /// What left the measured link.
+    /// Departures from the measured link.
     out: Bins,
-    /// What traffic sources sent into the path.
+    /// Packets that traffic sources sent into the path.
     into: Bins,
 }
 

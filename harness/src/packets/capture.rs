@@ -30,7 +30,7 @@ impl<W: Write> Capture<W> {
     /// Begins a capture. `program`: name and version of the writing program.
     ///
     /// # Errors
-    /// That of writing.
+    /// An error of writing.
     pub fn new(out: W, program: &str) -> io::Result<Capture<W>> {
         let file = Pcapng::begin(out, program, COMMENT, INTERFACE, LONGEST)?;
         Ok(Capture { file, connections: Vec::new(), closed: Vec::new(), bytes: Vec::new() })

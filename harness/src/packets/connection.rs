@@ -65,7 +65,7 @@ pub(crate) struct Connection {
     /// The sender's latest transmission and the receiver's packets so far.
     packets: u64,
     answers: u64,
-    /// What the receiver sent last: the byte it expects, its stamp, its window.
+    /// The receiver's last acknowledgment: the byte it expects, its stamp, its window.
     stamp: u32,
     options: Options,
 }

@@ -1,4 +1,4 @@
-//! What happened to each packet, in files of other tools.
+//! Per-packet events in the file formats of other tools.
 //!
 //! A host that simulates single packets reports them to an [`Observer`] during a run. Each observer writes at
 //! once, so that memory does not grow with the length of a run.
@@ -108,7 +108,7 @@ pub struct FlowStart {
     pub ecn: Ecn,
 }
 
-/// What happened. A flow is named by its number in the scenario, a link as well.
+/// An event. A flow is named by its number in the scenario, a link as well.
 #[derive(Clone, Copy, Debug)]
 #[allow(clippy::large_enum_variant, reason = "events are passed one by one, and only to observers")]
 pub enum Event {

@@ -39,7 +39,7 @@ struct Episode {
     timeouts: u64,
 }
 
-/// What a link did in each interval.
+/// The counters of a link in each interval.
 struct LinkBins {
     start: LinkStart,
     bytes: Vec<u64>,
@@ -54,7 +54,7 @@ impl<W: Write> Perfetto<W> {
     /// Begins a trace.
     ///
     /// # Errors
-    /// That of writing.
+    /// An error of writing.
     pub fn new(mut out: W) -> io::Result<Perfetto<W>> {
         write!(out, "{{\"displayTimeUnit\":\"ns\",\"traceEvents\":[")?;
         let (step, end) = (Span::from_picos(1), Time::ZERO);

@@ -1,4 +1,4 @@
-//! What each flow of the scenario sent, had acknowledged and lost, in few enough points for a picture.
+//! Sequence numbers sent, acknowledged and lost by each flow of the scenario, in few enough points for a picture.
 //!
 //! Of each list of points every `n`-th is stored. `n` begins at 1 and doubles whenever the list is full; every second
 //! point is then removed. So short runs keep every packet, long ones points that are evenly spread over their packets, and memory

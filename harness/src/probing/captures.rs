@@ -37,7 +37,7 @@ struct Flow {
     ports: [u8; 4],
 }
 
-/// What a packet is known by.
+/// The identity of a packet.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 struct Key {
     flow: Flow,

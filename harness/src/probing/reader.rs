@@ -51,7 +51,7 @@ impl Reader {
         }
     }
 
-    /// What it reads from one stream; the baselines nothing.
+    /// Its reading of one stream; none for the baselines.
     pub fn read(&self, probe: &ProbeStream) -> Option<Result<Estimate, Abstain>> {
         self.reading().map(|method| method.estimate(probe.stream()))
     }

@@ -16,9 +16,9 @@ pub struct ProbeStream {
     pub lowest: Rate,
     /// Its highest.
     pub highest: Rate,
-    /// What was available from its first packet to its last.
+    /// The available rate from its first packet to its last.
     pub truth: Rate,
-    /// What was available from the first packet of its train to the last.
+    /// The available rate from the first packet of its train to the last.
     pub train_truth: Rate,
     /// Its packets in order; those that never arrived are missing.
     pub packets: Vec<ProbePacket>,

@@ -1,4 +1,4 @@
-//! What hosts in real time share: the clock, waiting until an instant, priorities, and what both cost.
+//! Shared by hosts in real time: the clock, waiting until an instant, priorities, and the cost of both.
 //!
 //! | module | what it does |
 //! |---|---|

@@ -3,7 +3,7 @@
 use nix::libc;
 use std::io;
 
-/// What a thread does, and so how urgent it is.
+/// The task of a thread, and so its urgency.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
     /// It writes and reads data, or reads records.

@@ -23,7 +23,7 @@ pub struct Checkpoint {
     done: Mutex<usize>,
 }
 
-/// What opening the file gives.
+/// The result of opening the file.
 pub(crate) enum Opened {
     /// The file, and the runs that it holds.
     Checkpoint(Checkpoint, BTreeMap<String, Run>),
@@ -192,7 +192,7 @@ pub(crate) fn is_no_file(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|found| !found.is_file() && !found.is_dir())
 }
 
-/// What the file holds; nothing where it is not there.
+/// The content of a file; empty if it does not exist.
 fn held(path: &Path) -> io::Result<Vec<u8>> {
     match fs::read(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),

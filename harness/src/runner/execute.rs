@@ -84,9 +84,9 @@ pub enum Error {
     Apart {
         /// The shard, or all of them.
         file: PathBuf,
-        /// What it is.
+        /// The shard's value.
         found: String,
-        /// What it would have to be.
+        /// The expected value.
         expected: String,
     },
     /// Runs that no shard holds.
@@ -121,7 +121,7 @@ impl Finished {
     /// Call after the results are written: removes files that would contradict `own`, and the checkpoint.
     ///
     /// # Errors
-    /// That of removing a file.
+    /// An error of removing a file.
     pub fn written(&self, folder: &Path, own: &str) -> io::Result<()> {
         let mut others = experiment::results::SHOWN
             .iter()
@@ -136,7 +136,7 @@ impl Runner<'_> {
     /// Makes the runs of a scenario's plan that are not `made`, and puts all of the plan in `folder`.
     ///
     /// # Errors
-    /// What the host refuses, or the folder that cannot be written.
+    /// The host's refusal, or the folder that cannot be written.
     pub fn record(
         &self,
         scenario: &Scenario,

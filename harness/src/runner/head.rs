@@ -4,7 +4,7 @@ use crate::runner::shard::Shard;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What a shard is a part of. Shards that agree in program, host and scenario can be merged.
+/// The plan that a shard is a part of. Shards that agree in program, host and scenario can be merged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// Which part it is.
@@ -34,7 +34,7 @@ impl Head {
         serde_json::from_slice(line).ok()
     }
 
-    /// What keeps it from being merged with another: what it is, and what the other is.
+    /// The difference that prevents merging with another: this value, and the other's.
     pub(crate) fn apart(&self, other: &Head) -> Option<(String, String)> {
         let by = |head: &Head| format!("runs by packetscale {}", head.program);
         let on = |head: &Head| format!("runs on {}", head.host);
@@ -50,7 +50,7 @@ impl Head {
         differ(&by).or_else(|| differ(&on)).or_else(|| differ(&of)).or_else(settings)
     }
 
-    /// What is wrong with the first line of a file for this shard; `None`: nothing.
+    /// The error in the first line of a file for this shard; `None`: it is right.
     pub(crate) fn wrong(&self, line: &[u8]) -> Option<String> {
         let Some(there) = Head::parse(line) else { return Some("a file that is no shard".to_string()) };
         let shard = (there.shard != self.shard).then(|| format!("shard {}", there.shard));

@@ -1,4 +1,4 @@
-//! What a host is.
+//! The interface of hosts.
 
 use experiment::results::{HostLabel, Run};
 use experiment::scenario::Experiment;
@@ -14,7 +14,7 @@ pub trait Host: Sync {
         self.name()
     }
 
-    /// What it is, in one line.
+    /// Its summary, in one line.
     fn summary(&self) -> &'static str;
 
     /// How a page describes its runs: a few words, and a paragraph.
@@ -23,7 +23,7 @@ pub trait Host: Sync {
     /// Whether this machine has what the host needs: a description of it, or of what is missing.
     ///
     /// # Errors
-    /// What is missing, in words.
+    /// A description of what is missing.
     fn ability(&self) -> Result<String, String>;
 
     /// Which time passes in its runs.
@@ -85,7 +85,7 @@ pub trait Host: Sync {
     }
 }
 
-/// What the simulator needs for a packet on a link and its acknowledgment, about (docs/performance.md).
+/// Approximate time of the simulator for a packet on a link and its acknowledgment (docs/performance.md).
 const A_PACKET: Span = Span::from_nanos(150);
 /// The size that packets are taken to have.
 const FULL_SIZE: Bytes = Bytes::new(1500);
@@ -102,7 +102,7 @@ fn packets(experiment: &Experiment, each: Span) -> Span {
 pub enum Clock {
     /// The run's own: as fast as the machine computes, and the same on every machine.
     Virtual,
-    /// That of the machine.
+    /// The machine's time.
     Real,
 }
 
@@ -115,7 +115,7 @@ pub enum Refusal {
     /// A key is unsupported by the host.
     #[error(transparent)]
     Unfit(#[from] Unfit),
-    /// It is right, but this machine cannot do it.
+    /// The input is right, but this machine cannot do it.
     #[error("{0}")]
     Machine(String),
 }
@@ -127,8 +127,8 @@ pub struct Unfit {
     /// The key, dotted. Flows are numbered with their counts unfolded, links with both directions of `duplex`; the only
     /// link is `path`.
     pub key: String,
-    /// What was found.
+    /// The requested feature.
     pub found: String,
-    /// What the host does.
+    /// The supported features.
     pub expected: String,
 }

@@ -37,7 +37,7 @@ pub enum Keep {
 }
 
 impl Keep {
-    /// What is left of a run.
+    /// The run with only these parts.
     pub(crate) fn of(self, run: Run) -> Run {
         match self {
             Keep::Everything => run,
@@ -46,7 +46,7 @@ impl Keep {
     }
 }
 
-/// What the digest is taken of, as JSON.
+/// The input of the digest, as JSON.
 #[derive(Serialize)]
 struct Identity<'a> {
     program: &'a str,
@@ -54,7 +54,7 @@ struct Identity<'a> {
     /// Where its clock is the machine's, another machine makes other runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     machine: Option<&'a str>,
-    /// What the host works with.
+    /// The host's tools.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<String>,
     keep: Keep,

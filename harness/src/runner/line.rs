@@ -5,7 +5,7 @@ use crate::runner::digest::Hash;
 use experiment::results::Run;
 use std::io::{self, Write};
 
-/// What is between the parts of a line.
+/// The fixed parts of a line.
 const ID: &str = "{\"id\":\"";
 const DIGEST: &str = "\",\"sha256\":\"";
 const RUN: &str = "\",\"run\":";

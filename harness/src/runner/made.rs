@@ -21,7 +21,7 @@ impl Made {
         Made::default()
     }
 
-    /// Those in this folder, which is made when the first run is.
+    /// Runs of this folder, which is made with the first run.
     pub fn in_folder(cache: &Path) -> Made {
         Made { cache: Some(cache.to_path_buf()), ..Made::default() }
     }

@@ -46,7 +46,7 @@ impl Program {
     }
 }
 
-/// What is being executed, whatever has since been put in its place.
+/// The executable that is running, even if its file was replaced.
 fn executable() -> Result<PathBuf, String> {
     let running = PathBuf::from("/proc/self/exe");
     if running.exists() {

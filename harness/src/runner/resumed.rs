@@ -1,4 +1,4 @@
-//! What is left of an interrupted plan, damaged in any way: a run that is taken from it is one that was written.
+//! Property test: from the damaged file of an interrupted plan, only runs that were written are resumed.
 
 use crate::runner::checkpoint::{Checkpoint, NAME, Opened};
 use crate::runner::head::Head;

@@ -28,7 +28,7 @@ const FOLDER: &str = "shards";
 
 /// A scenario with runs that several commands make.
 pub struct Swept<'a> {
-    /// What is run.
+    /// The plan.
     pub scenario: &'a Scenario,
     /// [`Scenario::plan`].
     pub plan: &'a [Experiment],
@@ -50,15 +50,15 @@ impl Swept<'_> {
 pub struct ShardDone {
     /// Runs of the shard, all of which are done.
     pub runs: usize,
-    /// Those of them that were made now.
+    /// Runs of the shard that this command made.
     pub made: usize,
     /// Runs of the whole plan.
     pub planned: usize,
 }
 
-/// What the shards of a folder hold.
+/// The content of a folder's shards.
 pub struct Shards {
-    /// That of one of them; all agree except in number and place.
+    /// The head of one of them; all agree except in number and place.
     pub head: Head,
     /// The runs, by their ids.
     runs: BTreeMap<String, Run>,

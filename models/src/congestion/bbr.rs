@@ -72,7 +72,7 @@ const PROBE_RTT_INTERVAL: Parameter<Span> = Parameter::new(
     "time between searches for the base delay",
 );
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&LOSS_THRESHOLD, &BETA, &HEADROOM, &PROBE_RTT_INTERVAL];
 
 /// Least window, in packets: two under way and two acknowledgments coming back.

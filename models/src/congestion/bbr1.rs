@@ -44,7 +44,7 @@ use crate::units::{Bytes, Random, Rate, Ratio, Span, Time};
 use model::{Aggregation, FullPipe, MaxRate};
 use policer::Policer;
 
-/// What a scenario can set: nothing, as in Linux.
+/// No settings, as in Linux.
 pub const PARAMETERS: Parameters = &[];
 
 /// 2 / ln 2: the least gain that doubles the delivery rate in a round (`bbr_high_gain`: 2885/1000 and one part of 256).

@@ -52,7 +52,7 @@ const FAST_CONVERGENCE: Parameter<bool> =
 const SACKS_COUNT: Parameter<bool> =
     Parameter::switch("sacks_count", true, "the first selective acknowledgment of a loss lowers the ratio");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&BETA, &MAX_INCREMENT, &LOW_WINDOW, &SMOOTH_PART, &FAST_CONVERGENCE, &SACKS_COUNT];
 
 /// A search step covers one part in this many of the distance.

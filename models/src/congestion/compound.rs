@@ -33,7 +33,7 @@ use crate::units::Time;
 const GAMMA: Parameter<u32> =
     Parameter::new("gamma", 30, 1..=1_000_000, "shrink the delay window from this many packets queued");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&GAMMA];
 
 /// Least window, in packets, with a delay window.

@@ -3,7 +3,7 @@
 use crate::units::{Bytes, Ecn, Rate, Span, Time};
 use alloc::vec::Vec;
 
-/// What a controller knows at the start.
+/// Parameters of a controller's construction.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     /// Now.
@@ -162,7 +162,7 @@ pub struct Marked {
     pub srtt: Span,
 }
 
-/// What the host must do now.
+/// The controller's decision for the host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// At most this many packets in flight.
@@ -221,7 +221,7 @@ pub trait Controller {
     /// The last reduction proved needless.
     fn on_undo(&mut self, _undo: &Undo) {}
 
-    /// What to do now. Cheap, without effect, valid until the next event.
+    /// The current decision. Cheap, without effect, valid until the next event.
     fn decision(&self) -> Decision;
 
     /// Who controls departures in fast recovery.
@@ -234,7 +234,7 @@ pub trait Controller {
         u32::MAX
     }
 
-    /// What the host must do in addition to these calls. Constant: hosts read it once.
+    /// Requirements on the host in addition to these calls. Constant: hosts read it once.
     fn needs(&self) -> Needs {
         Needs::NOTHING
     }

@@ -35,7 +35,7 @@ const DELTA: Parameter<Ratio> = Parameter::new("delta", Ratio::of(1, 2), PROPER,
 const COMPETITIVE: Parameter<bool> =
     Parameter::switch("competitive", true, "lower delta beside flows that fill the queue");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&DELTA, &COMPETITIVE];
 
 /// One packet, in the unit of the window.

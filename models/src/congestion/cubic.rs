@@ -52,10 +52,10 @@ const FULL_RENO: Parameter<bool> = Parameter::switch(
 const HYSTART: Parameter<bool> =
     Parameter::switch("hystart", true, "leave the first slow start when delay rises (HyStart++)");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&BETA, &ABE, &C, &FAST_CONVERGENCE, &RENO_FRIENDLY, &FULL_RENO, &HYSTART];
 
-/// What a mark leaves of the window with `abe` (RFC 8511, section 3.1).
+/// The part of the window after a mark with `abe` (RFC 8511, section 3.1).
 const ABE_BETA: f64 = 0.85;
 /// Least window after a loss (RFC 9438, section 4.6).
 const MIN_THRESHOLD: f64 = 2.0;
@@ -96,7 +96,7 @@ pub struct Cubic {
     last_ack: Time,
     hystart: Option<HyStart>,
     beta: f64,
-    /// What a mark leaves of the window.
+    /// The part of the window after a mark.
     mark_beta: f64,
     c: f64,
     alpha: f64,

@@ -29,7 +29,7 @@ use crate::units::{Ecn, Ratio};
 const GAIN: Parameter<Ratio> =
     Parameter::new("gain", Ratio::of(1, 16), PROPER, "weight of a window's marks in alpha (RFC 8257: g)");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&GAIN];
 
 /// The controller. See the file's head for the law.

@@ -51,7 +51,7 @@ const DELAY: OneOf = OneOf::new(
     "source of the delay: exact round-trip times, those of a 1 ms clock, or receiver stamps",
 );
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&ALPHA, &GAMMA, &DELAY];
 
 /// A tick of the coarse clock.

@@ -35,7 +35,7 @@ const RTT_SCALING: Parameter<bool> =
 const BANDWIDTH_SWITCH: Parameter<bool> =
     Parameter::switch("bandwidth_switch", true, "halve the window if throughput changed since the last loss");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&RTT_SCALING, &BANDWIDTH_SWITCH];
 
 /// One, in the unit of alpha and beta.

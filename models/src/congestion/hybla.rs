@@ -31,7 +31,7 @@ use crate::units::{Span, Time};
 const RTT0: Parameter<Span> =
     Parameter::new("rtt0", Span::from_millis(25), above_zero(), "round-trip time of the reference path");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&RTT0];
 
 /// Largest window, in packets.

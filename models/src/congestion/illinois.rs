@@ -33,7 +33,7 @@ const WIN_THRESH: Parameter<u32> =
     Parameter::new("win_thresh", 15, 0..=1_000_000, "act as Reno below this many packets");
 const THETA: Parameter<u32> = Parameter::new("theta", 5, 1..=255, "rounds of low delay before the fastest growth");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&WIN_THRESH, &THETA];
 
 /// One packet per window, in the unit of alpha.

@@ -33,7 +33,7 @@ use crate::units::{Span, Time};
 const TARGET: Parameter<Span> =
     Parameter::new("target", Span::from_millis(60), above_zero(), "queueing delay to aim at");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&TARGET];
 
 /// Half of the time to remember a base.

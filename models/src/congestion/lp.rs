@@ -42,7 +42,7 @@ const CLOCK_OFFSET: Parameter<Span> = Parameter::new(
     "lead of the receiver's stamp clock over the sender's",
 );
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&CLOCK_OFFSET];
 
 const TICK: Span = Span::from_millis(1);

@@ -17,7 +17,7 @@
 //!
 //! Source: Q. Li and D. L. Mills, "Control Architecture for Tuning Intensity and Burstiness of Traffic", section III.
 //!
-//! What the paper leaves open, and what this file does:
+//! Where the paper leaves a choice, this file does the following:
 //! 1. The clock is set again at every expiry. The paper's figure 4 prints that inside a branch, where a full bucket
 //!    would stop it for ever.
 //! 2. A full bucket ignores tokens, so a new time is drawn for its clock when a packet leaves or an acknowledgment
@@ -47,7 +47,7 @@ const WINDOW_MAX: Parameter<u32> =
     Parameter::new("window_max", Window::MAX, 1..=Window::MAX, "largest W_p, in packets");
 const VALIDATE: Parameter<bool> = Parameter::switch("validate", true, "grow W_p only while tokens limit the flow");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&G, &BUCKET_MAX, &WINDOW_MAX, &VALIDATE];
 
 /// The controller. See the file's head for the law.

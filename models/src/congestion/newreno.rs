@@ -33,10 +33,10 @@ const ABE: Parameter<bool> = Parameter::switch("abe", false, "a mark leaves 0.8 
 const ABC_LIMIT: Parameter<u32> =
     Parameter::new("abc_limit", 2, 1..=1_000_000, "most packets to add per acknowledgment in slow start (RFC 3465: L)");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&BETA, &ABE, &ABC_LIMIT];
 
-/// What a mark leaves of the window with `abe`: all but a fifth (RFC 8511, section 3.1).
+/// The part of the window after a mark with `abe`: all but a fifth (RFC 8511, section 3.1).
 const ABE_BETA: Ratio = Ratio::of(2, 10).complement();
 /// Least window after a loss (RFC 5681, equation 4).
 const MIN_THRESHOLD: u32 = 2;
@@ -52,7 +52,7 @@ pub struct NewReno {
     after_timeout: bool,
     abc_limit: u32,
     beta: Ratio,
-    /// What a mark leaves of the window.
+    /// The part of the window after a mark.
     mark_beta: Ratio,
     /// State before the last reduction.
     prior: Option<Window>,

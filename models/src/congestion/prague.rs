@@ -44,7 +44,7 @@ const RTT_VIRT: Parameter<Span> = Parameter::new(
     "shorter round trips act as if they were this long; 0 s: none does",
 );
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&GAIN, &RTT_VIRT];
 
 /// Least window after a mark or a loss, in packets.
@@ -54,7 +54,7 @@ const MAX_WINDOW: f64 = 1_073_741_824.0;
 /// Round trips after slow start until round trips count as virtual ones.
 const TRANSITION: u32 = 4;
 
-/// What an undo restores.
+/// State that an undo restores.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     /// In packets, with a fraction.

@@ -43,10 +43,10 @@ const SHORTEST: Parameter<Span> = Parameter::new(
     "a shorter round trip is taken for this where time is counted in round trips",
 );
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&MARGIN, &RANGE, &COMPETITIVE, &SHORTEST];
 
-/// What the two laws do differently here.
+/// Differences between the two laws.
 pub trait Steers: LawParams {
     /// Whether a pause of the application counts from the packet after it, as in kernels; else from the packet before it.
     const RESUMES: bool;

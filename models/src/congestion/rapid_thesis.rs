@@ -64,7 +64,7 @@ const INITIAL_RATE: Parameter<Rate> = Parameter::new(
     "rate to begin at, without start-up; zero: 10 packets per round trip, and start-up",
 );
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[
     &MARGIN,
     &RANGE,

@@ -26,7 +26,7 @@ use crate::congestion::newreno::NewReno;
 use crate::settings::{Parameters, SettingError, Settings, check_names};
 use crate::units::{Bytes, Rate, Span, Time};
 
-/// What a scenario can set: nothing.
+/// No settings.
 pub const PARAMETERS: Parameters = &[];
 
 /// Most packets under way, in round trips' worth.

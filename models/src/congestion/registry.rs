@@ -24,7 +24,7 @@ pub struct Entry {
     pub summary: &'static str,
     /// Its colour in pictures.
     pub colour: &'static str,
-    /// What a scenario can set.
+    /// The settings.
     pub parameters: Parameters,
     /// Builds the controller.
     pub build: fn(&Setup, &Settings) -> Result<AnyController, SettingError>,

@@ -39,7 +39,7 @@ const BETA: Parameter<u32> = Parameter::new("beta", 4, 0..=1_000_000, "shrink ab
 const GAMMA: Parameter<u32> =
     Parameter::new("gamma", 1, 0..=1_000_000, "end slow start above this many packets queued");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&ALPHA, &BETA, &GAMMA];
 
 /// Least window that the law sets.

@@ -34,7 +34,7 @@ use crate::units::{Span, Time};
 const RECOVERY: OneOf =
     OneOf::new("recovery", &["estimate", "half"], "window during recovery, before the estimate applies");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&RECOVERY];
 
 /// Shortest time of a bandwidth sample.

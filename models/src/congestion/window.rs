@@ -64,7 +64,7 @@ impl Window {
         }
     }
 
-    /// What Reno keeps after a loss (RFC 5681, equation 4, with the window in place of the flight).
+    /// Reno's window after a loss (RFC 5681, equation 4, with the window in place of the flight).
     pub fn half(&self) -> u32 {
         self.size / 2
     }

@@ -41,7 +41,7 @@ pub(crate) enum State {
 
 /// A controller's own law.
 pub(crate) trait Law: Sized + Clone + fmt::Debug {
-    /// What a scenario can set.
+    /// The settings.
     const PARAMETERS: Parameters;
 
     fn new(setup: &Setup, settings: &Settings) -> Result<Self, SettingError>;

@@ -17,7 +17,7 @@ use alloc::vec::Vec;
 
 const WINDOWS: Parameter<u32> = Parameter::new("windows", 10, 2..=4096, "means to leave");
 
-/// What a method can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&WINDOWS];
 
 /// The averaging, with its number of windows.

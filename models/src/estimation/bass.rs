@@ -30,7 +30,7 @@ const DOWN: Parameter<Ratio> =
 const HEAD: OneOf =
     OneOf::new("head", &["drop", "keep"], "gaps before the first spike, if at most a third of the stream");
 
-/// What a method can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&UP, &DOWN, &HEAD];
 
 /// SPIKE_UP and SPIKE_DOWN in mean send gaps: 20 and 10 us when that gap is 7.2 us.

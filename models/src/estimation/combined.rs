@@ -28,7 +28,7 @@ use alloc::boxed::Box;
 const WEIGHT: Parameter<Ratio> =
     Parameter::new("weight", Ratio::of(6, 10), Ratio::ZERO..=Ratio::ONE, "w: weight of the posterior");
 
-/// What a method can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&WEIGHT];
 
 /// Length of the window after BASS, in streams.

@@ -15,9 +15,9 @@ use crate::settings::{Parameters, SettingError, Settings};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// What a method can set of IMR-avg. The tests' thresholds are set on `pathload`, with `average` before it.
+/// The settings of IMR-avg. The tests' thresholds are set on `pathload`, with `average` before it.
 pub const AVERAGE: Parameters = average::PARAMETERS;
-/// What a method can set of IMR-wavelet.
+/// The settings of IMR-wavelet.
 pub const WAVELET: Parameters = wavelet::PARAMETERS;
 
 enum Means {

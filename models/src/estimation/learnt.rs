@@ -29,10 +29,10 @@ const SURE: Parameter<Ratio> = Parameter::new(
     "refuse streams with a larger expected error, as a share of the estimate",
 );
 
-/// What a method can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&SURE];
 
-/// What a method can set of the verdict: nothing.
+/// No settings of the verdict.
 pub const VERDICT: Parameters = &[];
 
 /// Half the interval, in expected errors, as a fraction.

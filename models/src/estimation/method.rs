@@ -68,7 +68,7 @@ fn apply(denoisers: &[Box<dyn Denoiser>], stream: Stream) -> Result<Stream, Abst
 pub struct MethodError {
     /// The part of the text that is wrong.
     pub found: String,
-    /// What is expected there.
+    /// The expected text.
     pub expected: String,
 }
 

@@ -18,7 +18,7 @@ use alloc::boxed::Box;
 
 const WINDOW: Parameter<u32> = Parameter::new("window", 16, 1..=512, "AVG_WINDOW, in gaps; 1: none");
 
-/// What a method can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&WINDOW];
 
 /// Multi-pass BASS, Algorithm 5.

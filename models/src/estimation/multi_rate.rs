@@ -46,7 +46,7 @@ const READING: OneOf = OneOf::new(
     "mean of the last rate without and the first with congestion, or the former",
 );
 
-/// What a method can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&RUN, &EPSILON, &BATCHED_EPSILON, &READING];
 
 /// The largest packet that the law's search accepts.

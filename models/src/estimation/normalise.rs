@@ -18,7 +18,7 @@ use crate::units::Span;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// What a method can set: nothing.
+/// No settings.
 pub const PARAMETERS: Parameters = &[];
 
 /// Normalisation, Algorithm 6.

@@ -32,7 +32,7 @@ const CLOCK: Parameter<Span> = Parameter::new(
     "the receiver's clock step: smaller differences count as none",
 );
 
-/// What a method can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&PCT_HIGH, &PCT_LOW, &PDT_HIGH, &PDT_LOW, &POINTS, &CLOCK];
 
 /// Both trend tests.

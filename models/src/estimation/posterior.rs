@@ -52,7 +52,7 @@ const NOISE: Parameter<Ratio> = Parameter::new(
     "v0: expected variance of delays, in mean gaps",
 );
 
-/// What a method can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&BLUR, &NOISE];
 
 /// The weight of v0 against the stream, as a number of steps.

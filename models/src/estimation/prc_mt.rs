@@ -24,7 +24,7 @@ use core::fmt;
 
 const SHORTEST: Parameter<u32> = Parameter::new("shortest", 60, 2..=65_536, "N_min, in packets");
 
-/// What a method can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&SHORTEST];
 
 /// The strict comparison of send rate and receive rate.
@@ -53,7 +53,7 @@ impl Estimator for PrcMt {
     }
 }
 
-/// What the search for a length needs to know.
+/// Parameters of the search for a length.
 #[derive(Clone, Copy, Debug)]
 pub struct Tuning {
     /// N_min, packets.

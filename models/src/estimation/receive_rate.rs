@@ -23,7 +23,7 @@ const TOLERANCE: Parameter<Ratio> = Parameter::new(
     "share by which the send rate may exceed the receive rate",
 );
 
-/// What a method can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&TOLERANCE];
 
 /// The fewest gaps that give a rate.

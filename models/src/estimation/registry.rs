@@ -23,9 +23,9 @@ use alloc::boxed::Box;
 pub struct Entry<T: ?Sized> {
     /// The name that methods and the command line use.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Its summary, in one line.
     pub summary: &'static str,
-    /// What a method can set.
+    /// The settings.
     pub parameters: Parameters,
     /// Builds it from settings with checked names.
     pub build: fn(&Settings) -> Result<Box<T>, SettingError>,

@@ -23,7 +23,7 @@ use alloc::vec::Vec;
 
 const STAGES: Parameter<u32> = Parameter::new("stages", 3, 1..=10, "stages, each halving the number of delays");
 
-/// What a method can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&STAGES];
 
 const SQRT_3: f64 = 1.732_050_807_568_877_2;

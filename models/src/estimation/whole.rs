@@ -22,7 +22,7 @@ use crate::estimation::prc_mt::{LengthError, Tuning, tune_length};
 use crate::estimation::stream::Stream;
 use crate::units::{Rate, Ratio};
 
-/// What sends the streams of a search.
+/// The sender of a search's streams.
 pub trait Sender {
     /// Sends a stream of `packets` packets, all at this rate, and waits for the result. `None`: it may send no more.
     fn send(&mut self, packets: u32, rate: Rate) -> Option<Stream>;
@@ -57,7 +57,7 @@ pub enum Ended {
     NoLength(LengthError),
 }
 
-/// What a search found.
+/// The result of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The available bandwidth is not below this.

@@ -16,7 +16,7 @@ use alloc::boxed::Box;
 const PART: Parameter<Ratio> =
     Parameter::new("part", Ratio::of(1, 4), Ratio::ZERO..=Ratio::ONE, "length of the window, in streams");
 
-/// What a method can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&PART];
 
 /// The window.

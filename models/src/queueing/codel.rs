@@ -41,14 +41,14 @@ pub(crate) const INTERVAL: Parameter<Span> = Parameter::new(
     "time above target before dropping starts: a worst-case round trip (INTERVAL)",
 );
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&TARGET, &INTERVAL];
 
 /// A new dropping state starts from the rate of the last if that ended less than this many intervals ago (RFC 8289,
 /// section 5.5).
 const REMEMBERED_INTERVALS: u64 = 16;
 
-/// What CoDel is set to.
+/// Parameters of CoDel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Params {
     target: Span,

@@ -2,7 +2,7 @@
 
 use crate::units::{Bytes, Ecn, Marks, Packets, Rate, Span, Time};
 
-/// What a buffer holds at most.
+/// Capacity of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
     /// Packets of any size.
@@ -25,7 +25,7 @@ impl Limit {
     }
 }
 
-/// What a discipline knows when it is built.
+/// Parameters of a discipline's construction.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     /// Rate of the link.
@@ -38,7 +38,7 @@ pub struct Setup {
     pub seed: u64,
 }
 
-/// What a discipline sees of a packet. `P` is what the host stores with it.
+/// A packet as a discipline sees it. `P` is stored with it for the host.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<P> {
     /// The flow it belongs to.
@@ -55,7 +55,7 @@ pub struct Packet<P> {
     pub note: P,
 }
 
-/// What a packet carries if its sender uses the rate that routers offer (RCP).
+/// Rate header of packets of senders that use the rate that routers offer (RCP).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateHeader {
     /// The round-trip time that the sender knows; zero if it knows none.
@@ -87,16 +87,16 @@ pub enum DropReason {
     Early,
 }
 
-/// What happened to a packet on arrival.
+/// The fate of a packet on arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It waits. It may be marked: the packet shows that when it leaves.
+    /// Queued. It may be marked: the packet shows that when it leaves.
     Queued,
-    /// It is gone.
+    /// Dropped.
     Dropped(DropReason),
 }
 
-/// What a discipline measures, for the recorder. A figure is `None` if the discipline does not measure it.
+/// Measurements of a discipline, for the recorder. A figure is `None` if the discipline does not measure it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Readings {
     /// Its average of the queue, in packets.

@@ -59,7 +59,7 @@ const RAMP: Parameter<Span> = Parameter::new(
 const CLASSIC_SHARE: Parameter<Ratio> =
     Parameter::new("classic_share", Ratio::of(1, 10), PROPER, "share of the link for C while both queues wait");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&COUPLING, &TARGET, &RTT_MAX, &UPDATE, &RAMP_FROM, &RAMP, &CLASSIC_SHARE];
 
 /// Gains of the controller, times update / rtt_max^2 and 1 / rtt_max (RFC 9332, appendix A.1).

@@ -32,7 +32,7 @@ const FLOWS: Parameter<u32> = Parameter::new("flows", 1024, 1..=65_536, "number 
 const QUANTUM: Parameter<Bytes> =
     Parameter::new("quantum", Bytes::new(1514), above_zero(), "data that a queue may send per round");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&codel::TARGET, &codel::INTERVAL, &FLOWS, &QUANTUM];
 
 /// Most packets dropped in a batch (RFC 8290, section 4.1).
@@ -43,7 +43,7 @@ const MOST_IN_BATCH: u64 = 64;
 struct Bucket<P> {
     waiting: Timed<P>,
     codel: Codel,
-    /// What it may still send in this turn, in bytes.
+    /// Bytes that it may still send in this turn.
     credit: i64,
     /// Whether it is on a list.
     listed: bool,

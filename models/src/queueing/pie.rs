@@ -43,7 +43,7 @@ const BETA: Parameter<Ratio> =
 const DERANDOMISE: Parameter<bool> =
     Parameter::switch("derandomise", false, "space drops evenly (RFC 8033, section 5.4), as Linux does");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&TARGET, &UPDATE, &MAX_BURST, &ALPHA, &BETA, &DERANDOMISE];
 
 /// Sums of p since the last drop between which chance decides (section 5.4).
@@ -58,7 +58,7 @@ const SPARED_BELOW: f64 = 0.2;
 const SPARED_PACKETS: u64 = 2;
 /// Largest step of a p of 0.1 and above (section 5.5).
 const MOST_STEP: f64 = 0.02;
-/// What is left of p after an update without delay (section 4.2).
+/// The part of p that is left after an update without delay (section 4.2).
 const DECAY: f64 = 0.98;
 /// Section 4.2: below this p, the step is divided by this.
 const SCALES: [(f64, f64); 6] = [(1e-6, 2048.0), (1e-5, 512.0), (1e-4, 128.0), (1e-3, 32.0), (0.01, 8.0), (0.1, 2.0)];

@@ -51,7 +51,7 @@ const Q_MAX: Parameter<Packets> = Parameter::new(
 const QMAX_INCLUDES_IN_SERVICE: Parameter<bool> =
     Parameter::switch("qmax_includes_in_service", false, "whether q_max counts the packet in service");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&MU_MIN, &MU_MAX, &Q_MAX, &QMAX_INCLUDES_IN_SERVICE];
 
 /// The pacing law.

@@ -45,7 +45,7 @@ const INITIAL: Parameter<Ratio> =
 const INITIAL_RTT: Parameter<Span> =
     Parameter::new("initial_rtt", Span::from_millis(200), TIME, "round-trip time until one is measured");
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&ALPHA, &BETA, &TARGET, &INTERVAL, &INITIAL, &INITIAL_RTT];
 
 /// Least rate, in packets per round trip.

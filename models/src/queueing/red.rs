@@ -52,7 +52,7 @@ const IDLE_TIME: Parameter<bool> = Parameter::switch(
     "let the average fall while the queue is empty; false: as in Linux under tc-tbf",
 );
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[&MIN, &MAX, &MAX_P, &WEIGHT, &GENTLE, &SPREAD, &MARK_ABOVE, &IDLE_TIME];
 
 /// The discipline; the head of this file explains it.

@@ -10,9 +10,9 @@ use crate::units::{Bytes, Packets, Time};
 pub struct Entry {
     /// The name that scenarios, the command line and the report use.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// Its summary, in one line.
     pub summary: &'static str,
-    /// What a scenario can set.
+    /// The settings.
     pub parameters: Parameters,
 }
 

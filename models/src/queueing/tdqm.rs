@@ -13,7 +13,7 @@
 //!
 //! Source: Q. Li and D. L. Mills, "Control Architecture for Tuning Intensity and Burstiness of Traffic", section II.
 //!
-//! What the paper leaves open, and what this file does:
+//! Where the paper leaves a choice, this file does the following:
 //! 1. `rho` is a share of time, at most 1, so it can reach a maximum of 1.0: a packet is marked for sure at the
 //!    maximum, not only above it. With `load = "offered"` it is the work that arrived in the window, which has no
 //!    bound.
@@ -90,7 +90,7 @@ const PROVISIONAL: Parameter<bool> = Parameter::switch(
     "count an unfinished busy period at each window's end (delay = unfinished only)",
 );
 
-/// What a scenario can set.
+/// The settings.
 pub const PARAMETERS: Parameters = &[
     &RHO_MIN,
     &RHO_MAX,

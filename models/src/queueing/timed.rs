@@ -29,7 +29,7 @@ impl<P> Timed<P> {
         Some((came, packet))
     }
 
-    /// What waits, without the packet in service.
+    /// Waiting bytes, without the packet in service.
     pub fn bytes(&self) -> Bytes {
         self.bytes
     }

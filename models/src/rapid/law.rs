@@ -39,7 +39,7 @@ pub struct Law<P: LawParams = Params> {
     /// With the beginning of the state, the second cache line.
     gaps: Box<[u64]>,
     state: P::State,
-    /// What most departures need to know of the window, without a division: with what its owner keeps behind it, the last line.
+    /// A bound of the window for most departures, without a division: with the fields that its owner places behind it, the last line.
     room: ffi::Room,
     traced: Option<Box<TracedStream>>,
 }
@@ -57,7 +57,7 @@ const _: () = assert!(
         && core::mem::offset_of!(Law<Params>, room) % LINE == 0
 );
 
-/// What the law knows of its path.
+/// The law's knowledge of its path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Probe {
     /// Mean sending rate aimed at.
@@ -380,7 +380,7 @@ impl<P: LawParams> Law<P> {
         view
     }
 
-    /// What the law knows of its path.
+    /// The law's knowledge of its path.
     pub fn probe(&self) -> Probe {
         let view = self.view();
         Probe {

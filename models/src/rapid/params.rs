@@ -1,4 +1,4 @@
-//! What a user can set.
+//! Parameters of the laws.
 
 use crate::units::{Bytes, Rate, Ratio, Span};
 use core::ffi::c_void;

@@ -31,7 +31,7 @@ pub struct TracedStream {
     pub start: Time,
     /// Mean rate aimed at.
     pub rate: Rate,
-    /// What was read from it; `None` when the law abstained.
+    /// The reading of it; `None` when the law abstained.
     pub estimate: Option<Rate>,
     /// Its packets in order.
     pub packets: Vec<TracedPacket>,

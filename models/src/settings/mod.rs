@@ -1,4 +1,4 @@
-//! What a scenario can set of an algorithm: named parameters, each with a kind, a default and a range.
+//! The settings of an algorithm: named parameters, each with a kind, a default and a range.
 //!
 //! A [`Parameter`] declares all of this once. Registries show it, and the algorithm reads its setting with it, so that the
 //! documentation cannot differ from the code:
@@ -29,7 +29,7 @@ use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::fmt;
 
-/// What kind of value a parameter takes.
+/// The kind of a parameter's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     /// A length of time, `"50 ms"`.
@@ -86,7 +86,7 @@ pub enum SettingError {
     Invalid {
         /// The parameter.
         name: &'static str,
-        /// What is expected.
+        /// The expected value.
         expected: String,
     },
 }

@@ -12,13 +12,13 @@ use core::ops::RangeInclusive;
 pub trait Described: Debug + Sync {
     /// Its key.
     fn name(&self) -> &'static str;
-    /// What it takes.
+    /// The kind of its values.
     fn kind(&self) -> Kind;
     /// Its default, as a scenario writes it without quotes; of a derived one, what it is derived from.
     fn default(&self) -> String;
     /// The values that it accepts, in words; empty where every value of the kind fits.
     fn range(&self) -> String;
-    /// What it does, in one line.
+    /// Its meaning, in one line.
     fn doc(&self) -> &'static str;
 }
 
@@ -98,7 +98,7 @@ impl<T: Value> Described for Parameter<T> {
 #[derive(Clone, Debug)]
 pub struct Derived<T> {
     name: &'static str,
-    /// What the default is, in words.
+    /// The default, in words.
     default: &'static str,
     range: RangeInclusive<T>,
     doc: &'static str,
@@ -204,7 +204,7 @@ fn quoted(words: &[&str]) -> String {
     words.iter().map(|word| format!("\"{word}\"")).collect::<Vec<String>>().join(", ")
 }
 
-/// What is set of this name, if anything, within the range.
+/// The setting of this name, if any, within the range.
 fn given<T: Value>(
     name: &'static str,
     range: &RangeInclusive<T>,

@@ -8,7 +8,7 @@ use core::ops::RangeInclusive;
 
 /// A type of values that a scenario can set.
 pub trait Value: Copy + PartialOrd + core::fmt::Debug + Sync + 'static {
-    /// What it is, in a message.
+    /// Its name in a message.
     const NOUN: &'static str;
     /// Its kind.
     const KIND: Kind;

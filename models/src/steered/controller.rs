@@ -11,7 +11,7 @@ use crate::units::{Rate, Span, Time};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 
-/// What is observed, what an action means, and what is rewarded.
+/// The definition of observation, action and reward.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Scheme {
     /// As in Aurora, with rates up to this one.
@@ -54,12 +54,12 @@ enum Law {
     Orca(Box<Orca>),
 }
 
-/// What an interval was worth.
+/// The outcome of an interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Outcome {
     /// The reward of its scheme.
     pub reward: f64,
-    /// What was seen.
+    /// The observation.
     pub interval: Interval,
 }
 
@@ -117,7 +117,7 @@ impl Steered {
         Outcome { reward, interval }
     }
 
-    /// What was seen of the last intervals, the newest last.
+    /// Observations of the last intervals, the newest last.
     pub fn observation(&self) -> &[f32] {
         &self.observation
     }

@@ -7,7 +7,7 @@ use crate::steered::controller::Steered;
 use crate::units::{Rate, Time};
 use core::fmt::Debug;
 
-/// What is to be done, by what was observed.
+/// A policy: the action for an observation.
 pub trait Policy: Clone + Debug {
     /// Returns the action.
     fn act(&mut self, observation: &[f32]) -> f32;

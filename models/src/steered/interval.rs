@@ -1,4 +1,4 @@
-//! What a sender sees within one interval.
+//! The measurements of a sender within one interval.
 
 use crate::congestion::{AckSample, Loss, Sent};
 use crate::units::{Bytes, Span, Time};

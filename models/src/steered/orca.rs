@@ -42,9 +42,9 @@ pub const MOST_ACTION: f32 = 1.0;
 const LENGTH: Span = Span::from_millis(20);
 /// How much longer than the smallest a round trip may be before delay costs.
 const DELAY_MARGIN: f64 = 1.25;
-/// What a lost packet costs, in packets acknowledged.
+/// The cost of a lost packet, in packets acknowledged.
 const PER_LOSS: f64 = 5.0;
-/// What an action of 1 multiplies the window by.
+/// The factor of the window for an action of 1.
 const BASE: f64 = 4.0;
 /// Bounds of the window after an action, in packets.
 const LEAST_WINDOW: f64 = 4.0;

@@ -10,9 +10,9 @@ pub enum Error {
     Input {
         /// The input, by the name of its field.
         key: &'static str,
-        /// What was given.
+        /// The input.
         found: String,
-        /// What would be right.
+        /// The valid input.
         expected: String,
     },
     /// The queue grows without bound: at no phase does the burst delay the sender enough to keep the load at capacity.

@@ -1,4 +1,4 @@
-//! What the papers predict without simulation: closed forms and exact methods, one module per paper.
+//! Predictions of papers without simulation: closed forms and exact methods, one module per paper.
 //!
 //! * [`burstiness`]: one Rapid flow against periodic on-off cross traffic.
 //! * [`multiplexing`]: many flows of constant rate on one link.

@@ -40,7 +40,7 @@ use crate::units::{Bytes, Packets, Rate, Span};
 use alloc::format;
 use libm::{ceil, exp, expm1, log, sin, sqrt};
 
-/// What `Q_max` counts.
+/// The unit of `Q_max`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reading {
     /// Waiting packets: equation (1).
@@ -60,7 +60,7 @@ pub struct Pacer {
     pub q_max: Packets,
     /// Size of every packet, `S`.
     pub packet: Bytes,
-    /// What `q_max` counts.
+    /// The unit of `q_max`.
     pub reading: Reading,
 }
 

@@ -20,7 +20,7 @@
 //! paper does not treat Poisson traffic; the means are derived here. `Q(n)`: D. Knuth, The Art of Computer
 //! Programming 1, section 1.2.11.3.
 //!
-//! What the paper does not say:
+//! Not in the paper:
 //!
 //! 1. `V` is unfinished work, service included: only then do simultaneous arrivals give 1, as the paper states.
 //!    Counting only waiting packets gives `eta - 1/n`.

@@ -18,7 +18,7 @@ pub enum Transfer {
 pub struct SenderParams {
     /// Wire size of a full packet; not zero.
     pub packet: Bytes,
-    /// What to send.
+    /// The data to send.
     pub transfer: Transfer,
     /// Initial window in packets.
     pub initial_window: u32,
@@ -35,7 +35,7 @@ pub struct SenderParams {
     pub ecn: bool,
 }
 
-/// What has happened so far.
+/// Counts so far.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Counters {
     /// Transmissions, retransmissions included.

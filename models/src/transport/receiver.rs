@@ -44,7 +44,7 @@ pub struct Receiver {
     /// Packets that arrived in order and are not acknowledged yet.
     held_back: u32,
     params: ReceiverParams,
-    /// What has arrived above the first hole: sorted, disjoint, not adjacent.
+    /// Ranges that have arrived above the first hole: sorted, disjoint, not adjacent.
     ranges: VecDeque<SackBlock>,
     /// Stamps not sent yet, oldest first; takes memory only when stamps are reported.
     stamps: Vec<Stamp>,

@@ -1,4 +1,4 @@
-//! What is known about each of the outstanding packets, found by its number.
+//! State of each of the outstanding packets, found by its number.
 
 use alloc::boxed::Box;
 use alloc::vec;

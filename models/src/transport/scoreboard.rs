@@ -32,7 +32,7 @@ pub(crate) enum State {
     Sacked,
 }
 
-/// What is known about one packet.
+/// The state of one packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     /// When it was last sent.
@@ -61,7 +61,7 @@ impl Record {
     }
 }
 
-/// What one acknowledgment newly covers.
+/// The packets newly covered by one acknowledgment.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Coverage {
     /// Transmission echoed by the acknowledgment.

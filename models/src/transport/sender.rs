@@ -62,7 +62,7 @@ pub struct Sender<C> {
     reordering_deadline: Time,
     /// Only for a controller that wants to know about every packet.
     watch: Option<Box<Watch>>,
-    /// What it wants to know.
+    /// The controller's needs.
     wants: Wants,
     packet: Bytes,
     last_packet: Bytes,

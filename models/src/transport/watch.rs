@@ -9,7 +9,7 @@ use crate::transport::covered::{Covered, CoveredList};
 use crate::transport::delivery::DeliverySampler;
 use crate::transport::wire::{Ack, MAX_STAMPS};
 
-/// What one controller wants to learn about every packet.
+/// The needs of one controller for information about every packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wants {
     pub arrivals: bool,
@@ -22,7 +22,7 @@ impl Wants {
     }
 }
 
-/// What one controller is to learn about every packet.
+/// Information about every packet for one controller.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     /// Buffer for the list of packets that an acknowledgment delivers.
@@ -93,7 +93,7 @@ impl Arrivals {
     }
 }
 
-/// What an acknowledgment stamps: how a packet arrived.
+/// The arrival of a packet, from the stamps of an acknowledgment.
 #[inline]
 fn arrival(ack: &Ack, packet: &Covered) -> Arrival {
     let stamps = &ack.arrivals[..usize::from(ack.stamps).min(MAX_STAMPS)];

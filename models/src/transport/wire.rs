@@ -1,4 +1,4 @@
-//! What crosses the network: data segments one way, acknowledgments the other.
+//! Packets on the network: data segments one way, acknowledgments the other.
 
 use crate::units::{Bytes, Ecn, Marks, Rate, Time};
 

@@ -1,4 +1,4 @@
-//! What a link can carry, as a function of time.
+//! The capacity of a link, as a function of time.
 //!
 //! `S(t)` is the amount that a link that is never idle has carried by `t`. It rises by a rate that steps, by bursts at
 //! single instants, or by both, and may repeat after a period:
@@ -30,13 +30,13 @@ const PER_BIT: u128 = 1_000_000_000_000;
 pub struct CapacityPoint {
     /// When, from the start of the period.
     pub at: Span,
-    /// What the link can carry at this very instant.
+    /// The amount that the link can carry at this very instant.
     pub burst: Bytes,
-    /// What it can carry from then on; zero: nothing.
+    /// The rate from then on; zero: nothing.
     pub rate: Rate,
 }
 
-/// What a link can carry: see the module.
+/// The capacity of a link: see the module.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capacity {
     points: Vec<CapacityPoint>,

@@ -8,15 +8,15 @@ use core::str::FromStr;
 /// Why a text is not the quantity that was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseError {
-    /// What was found.
+    /// The input.
     pub found: String,
-    /// What is wrong with it.
+    /// The problem.
     pub problem: Problem,
-    /// What is expected, with an example.
+    /// A description of the expected input, with an example.
     pub expected: &'static str,
 }
 
-/// What is wrong with a quantity.
+/// The problem of a quantity.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Problem {
     /// No unit after the number.

@@ -1,4 +1,4 @@
-//! What happens next, and where: the schedule, with every place in the network numbered.
+//! The next event and its place: the schedule, with every place in the network numbered.
 
 mod schedule;
 mod sources;

@@ -1,4 +1,4 @@
-//! What happens next: a 4-ary heap of (time, source).
+//! The schedule: a 4-ary heap of (time, source).
 //!
 //! Only the head of each ring of packets is in it, so it holds about one entry per busy source, not one per packet.
 //! Equal times are served in order of source number, and sources are numbered so that causes come before effects
@@ -175,7 +175,7 @@ impl Schedule {
         self.timers.push(Event::new(time, source));
     }
 
-    /// What happens next, left in place. ([`Time::MAX`], _) when nothing does.
+    /// The next event, left in place. ([`Time::MAX`], _) when nothing happens.
     #[inline]
     pub(super) fn peek(&self) -> (Time, SourceId) {
         let next = self.packets.top().min(self.acknowledgments.top()).min(self.timers.top());

@@ -19,7 +19,7 @@ pub(super) struct Arriving {
     /// The number of the first flow in the background.
     first_flow: usize,
     tables: Vec<Table>,
-    /// What is known of the flow at each place behind the scenario's flows.
+    /// The flow at each place behind the scenario's flows.
     lives: Vec<Life>,
     places: Places,
     /// The table of the first flow for which there was no place.
@@ -168,7 +168,7 @@ impl Arriving {
         }
     }
 
-    /// What all flows of each table did.
+    /// The outcome of all flows of each table.
     pub(super) fn seen(&self, endpoints: &Endpoints) -> Vec<ArrivalsSeen> {
         let mut seen: Vec<ArrivalsSeen> = self.tables.iter().map(|table| table.seen).collect();
         for (place, life) in self.lives.iter().enumerate() {

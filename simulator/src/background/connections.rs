@@ -4,7 +4,7 @@
 //! message has arrived. Its packets count as traffic: senders and receivers are those of every flow, but no table shows
 //! them one by one.
 //!
-//! What is not simulated: the segments that open and close a connection (its first message leaves one round trip after
+//! Not simulated: the segments that open and close a connection (its first message leaves one round trip after
 //! it begins), data and acknowledgments in one segment, and the round-trip times of a script below a millisecond: they
 //! are rounded to whole ones, so that acknowledgments of equal delay share a line.
 

@@ -33,7 +33,7 @@ pub(crate) struct Background<'e> {
     arriving: Option<Box<Arriving>>,
 }
 
-/// What a flow in the background carries.
+/// The content of a flow in the background.
 #[derive(Clone, Copy, Debug)]
 enum Carries {
     /// The messages of one end of a connection (see [`connections`]): the number of the connection, and of the end.
@@ -55,7 +55,7 @@ struct BackgroundFlows<'e> {
 /// Numbers of flows are below this.
 const MOST_NUMBERS: usize = 1 << 32;
 
-/// What traffic in the background acts on.
+/// The parts of the network that background traffic acts on.
 pub(crate) struct Stage<'n> {
     pub(crate) agenda: &'n mut Agenda,
     pub(crate) endpoints: &'n mut Endpoints,
@@ -79,7 +79,7 @@ impl<'e> Background<'e> {
         })
     }
 
-    /// What builds flows.
+    /// A builder of further flows.
     pub(crate) fn builder(&mut self) -> &mut FlowBuilder<'e> {
         &mut self.flows.builder
     }
@@ -128,7 +128,7 @@ impl<'e> Background<'e> {
         }
     }
 
-    /// What the flows that arrived did, one entry for each of the experiment's.
+    /// The outcomes of the flows that arrived, one entry for each of the experiment's tables.
     pub(crate) fn arrivals_seen(&self, endpoints: &Endpoints) -> Vec<ArrivalsSeen> {
         self.arriving.as_ref().map_or_else(Vec::new, |arriving| arriving.seen(endpoints))
     }

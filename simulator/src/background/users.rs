@@ -35,12 +35,12 @@ pub(super) struct Users {
     /// One for each traffic source; `None`: of another kind.
     sites: Vec<Option<Site>>,
     users: Vec<User>,
-    /// What each flow of users is fetching, by its place behind the scenario's flows.
+    /// The file that each flow of users is fetching, by its place behind the scenario's flows.
     fetches: Vec<Fetch>,
     places: Places,
 }
 
-/// What the users of one source have in common.
+/// State shared by the users of one source.
 struct Site {
     web: Web,
     flow: FlowSpec,

@@ -17,7 +17,7 @@ use packetscale_models::transport::{Receiver, ReceiverParams, Sender, SenderPara
 use packetscale_models::units::{Span, Time};
 use std::path::{Path, PathBuf};
 
-/// What all flows of an experiment share: its settings, and the numbers of routes and return paths.
+/// State shared by all flows of an experiment: its settings, and the numbers of routes and return paths.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowBuilder<'e> {
     experiment: Held<'e>,
@@ -52,7 +52,7 @@ pub(crate) struct NewFlow<'s> {
     /// Seed of its random numbers, unique among flows. An index may be reused, this is not.
     pub(crate) draws: usize,
     pub(crate) start: Time,
-    /// It is in the background: every packet has an event at its receiver.
+    /// It runs in the background: every packet has an event at its receiver.
     pub(crate) background: bool,
     /// Messages are offered to it one by one, and its receiver has this window, in packets; `None`: it sends its size.
     pub(crate) message_window: Option<u64>,

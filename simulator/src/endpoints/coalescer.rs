@@ -27,7 +27,7 @@ pub(crate) struct Coalescer {
     random: Pcg64Mcg,
 }
 
-/// What the card does with a packet.
+/// The card's decision on a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Interrupt {
     /// The batch waits; an interrupt is pending.

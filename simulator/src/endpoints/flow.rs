@@ -25,13 +25,13 @@ pub(crate) struct Flow {
     pub(super) expected: Time,
     /// Packets on their way to the first link.
     pub(super) access: Line,
-    /// What is on its way to its sender, if it runs ahead: packets if it is `direct`, else acknowledgments.
+    /// Packets or acknowledgments on their way to its sender, if it runs ahead: packets if it is `direct`.
     pub(super) waiting: Line,
     /// The number of its route.
     pub(super) route: u32,
     /// Its sender may be brought up to date later (see [`super::ahead`]).
     pub(super) may_run_ahead: bool,
-    /// It does: its sender has a separate clock.
+    /// It runs ahead: its sender has a separate clock.
     pub(super) runs_ahead: bool,
     /// Each packet is acknowledged the instant it arrives: its reception needs no event.
     pub(super) immediate: bool,
@@ -60,15 +60,15 @@ pub(crate) struct Flow {
     pub(super) due: Time,
     /// The errors of its sending host; `None`: none.
     pub(super) gaps: Option<Box<Gaps>>,
-    /// What hands packets to its sender; `None`: it always has some.
+    /// The application; `None`: it always has data.
     pub(super) application: Option<Box<Application>>,
     /// Rate headers of its packets under way; `None`: its sender takes no rates from routers.
     pub(super) headers: Option<Box<Headers>>,
     pub(super) sender: Sender<AnyController>,
     pub(super) receiver: Receiver,
-    /// What makes its receiver's stamps late; `None`: nothing.
+    /// The host's lateness of its receiver's stamps; `None`: none.
     pub(super) processing: Option<Box<Processing>>,
-    /// What happens to its acknowledgments; `None`: they are only delayed.
+    /// The way of its acknowledgments; `None`: they are only delayed.
     pub(super) return_path: Option<Box<ReturnPath>>,
     /// From this time on it has nothing new to send; [`Time::MAX`]: never.
     pub(super) stop: Time,

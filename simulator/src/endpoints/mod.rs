@@ -62,7 +62,7 @@ pub(crate) struct Endpoints {
     oracle: Vec<(Time, Rate)>,
     /// Nothing reads the flows before this instant.
     horizon: Time,
-    /// What senders of the scenario did in the current event; `None`: not recorded.
+    /// Events of the scenario's senders in the current event; `None`: not recorded.
     noted: Option<Vec<Event>>,
 }
 
@@ -153,7 +153,7 @@ impl Endpoints {
         self.let_none_run_ahead();
     }
 
-    /// What senders did since the last call, in order.
+    /// Events of senders since the last call, in order.
     pub(crate) fn noted(&mut self) -> impl Iterator<Item = Event> {
         let of_scenario = self.of_scenario;
         let noted = self.noted.as_mut().map_or_else(Vec::new, std::mem::take).into_iter();
@@ -230,7 +230,7 @@ impl Endpoints {
     }
 }
 
-/// What ideal estimation needs to know, if any flow uses it.
+/// The available capacity for ideal estimation, if any flow uses it.
 fn oracle(experiment: &Experiment, flows: &[Flow]) -> Result<Vec<(Time, Rate)>, RunError> {
     if !flows.iter().any(|flow| flow.sender.controller().needs().available) {
         return Ok(Vec::new());

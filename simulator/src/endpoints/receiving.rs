@@ -1,4 +1,4 @@
-//! What receiving hosts do with packets, and the acknowledgments they send back.
+//! Packets at receiving hosts, and the acknowledgments they send back.
 
 use super::coalescer::Interrupt;
 use super::{Endpoints, Flow};
@@ -6,7 +6,7 @@ use crate::agenda::{Agenda, EventSource};
 use crate::transit::{AckTransit, Transit};
 use packetscale_models::units::Time;
 
-/// What happens to a packet that reaches a host.
+/// The fate of a packet that reaches a host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Reception {
     /// The receiver sees it at once.

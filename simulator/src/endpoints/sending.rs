@@ -1,4 +1,4 @@
-//! What senders do when acknowledgments and timers reach them, and the packets' way to the first link.
+//! Senders at acknowledgments and timers, and the packets' way to the first link.
 //!
 //! A paced sender has no events: [`super::ahead`] decides when it acts.
 

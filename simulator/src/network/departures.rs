@@ -1,4 +1,4 @@
-//! What leaves the measured link, packet by packet: traces to replay.
+//! Departures from the measured link, packet by packet: traces to replay.
 
 use super::Network;
 use crate::held::Held;
@@ -26,7 +26,7 @@ pub(crate) fn alone(experiment: &Experiment, index: usize) -> Result<Vec<Vec<Cro
     departures(&alone, spec.copies)
 }
 
-/// What leaves the measured link, packet by packet, copy by copy of users.
+/// Departures from the measured link, packet by packet, copy by copy of users.
 pub(crate) fn departures(experiment: &Experiment, copies: u32) -> Result<Vec<Vec<CrossPacket>>, RunError> {
     let mut network = Network::new(Held::Lent(experiment), Mode::Fused)?;
     network.notes.set_tap(copies);

@@ -155,7 +155,7 @@ impl<'e> Network<'e> {
         }
     }
 
-    /// What happens now, but for the two events of every packet: apart from them, so that these stay together in memory.
+    /// Handles all events except the two of every packet: apart from them, so that these stay together in memory.
     #[inline(never)]
     fn happens_elsewhere(&mut self, now: Time, source: EventSource) {
         match source {
@@ -349,7 +349,7 @@ impl<'e> Network<'e> {
         self.recorder.links.served(link, transit.size(), arrival, begins, departs);
     }
 
-    /// What a packet crosses next; `None`: its receiver is next.
+    /// The next link of a packet; `None`: its receiver is next.
     #[inline(always)]
     fn next_hop(&self, transit: &Transit) -> Option<Hop> {
         let route = match transit.owner() {

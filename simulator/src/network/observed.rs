@@ -29,7 +29,7 @@ pub(crate) fn observe(
     Ok(())
 }
 
-/// What is known before the first event.
+/// The values known before the first event.
 fn start(network: &Network<'_>, experiment: &Experiment) -> Start {
     let flows = network.endpoints.flows().iter().zip(&experiment.flows);
     let links = experiment.links.iter();

@@ -222,7 +222,7 @@ impl Server {
         }
     }
 
-    /// What the discipline measures; drop-tail measures nothing.
+    /// Measurements of the discipline; none for drop-tail.
     pub(crate) fn readings(&self) -> Readings {
         match self {
             Server::Fused(_) | Server::Varying(_) => Readings::default(),

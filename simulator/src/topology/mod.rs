@@ -65,7 +65,7 @@ struct LinkLane {
     packets: Ring<Transit>,
 }
 
-/// What a link does with a packet that arrives.
+/// The link's decision on a packet that arrives.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Admission {
     /// Its time on the link is known already.
@@ -94,7 +94,7 @@ impl Topology {
         crossed.map(|link| self.links[*link].server.waits(now)).sum()
     }
 
-    /// What the bottleneck's discipline measures.
+    /// Measurements of the bottleneck's discipline.
     pub(crate) fn readings(&self) -> Readings {
         self.links[self.bottleneck].server.readings()
     }
@@ -104,7 +104,7 @@ impl Topology {
         self.links.iter().map(|link| link.server.marked()).collect()
     }
 
-    /// What a packet on this route crosses after `behind` other links; `None`: its receiver is next.
+    /// The next link of a packet on this route after `behind` other links; `None`: its receiver is next.
     #[inline]
     pub(crate) fn hop_after(&self, route: u32, behind: u8) -> Option<Hop> {
         self.routes[route as usize].get(usize::from(behind)).copied()
@@ -179,7 +179,7 @@ impl Topology {
         link.finish(now)
     }
 
-    /// What becomes of a packet on the wire behind a link that it leaves at `departs`.
+    /// The fate of a packet on the wire behind a link that it leaves at `departs`.
     #[inline]
     pub(crate) fn propagate(&mut self, index: usize, departs: Time) -> Fate {
         let link = &mut self.links[index];

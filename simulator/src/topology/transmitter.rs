@@ -1,4 +1,4 @@
-//! What puts packets on a wire, one after the other: when each begins, and when its last bit has left.
+//! Transmission times on a wire: when each packet begins, and when its last bit has left.
 
 use experiment::scenario::LinkSpec;
 use packetscale_models::units::{Bytes, Rate, Serialiser, Time, TokenBucket, VaryingSerialiser};
@@ -107,7 +107,7 @@ pub(crate) enum AnyTransmitter {
 }
 
 impl AnyTransmitter {
-    /// That of a link.
+    /// The transmitter of a link.
     pub(super) fn of(spec: &LinkSpec) -> AnyTransmitter {
         let wire = match spec.capacity() {
             Some(capacity) => AnyTransmitter::Varying(Box::new(VaryingSerialiser::new(capacity))),

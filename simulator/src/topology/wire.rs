@@ -22,18 +22,18 @@ pub(super) struct Wire {
     random: Pcg64Mcg,
 }
 
-/// What becomes of a packet.
+/// The fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     Lost,
-    /// It arrives then, in order.
+    /// Arrives at this time, in order.
     Arrives(Time),
-    /// It arrives then, by the detour.
+    /// Arrives at this time, by the detour.
     Late(Time),
 }
 
 impl Wire {
-    /// That of a link; `None`: it only delays and loses.
+    /// The wire of a link; `None`: it only delays and loses.
     pub(super) fn new(experiment: &Experiment, index: usize, largest: Bytes) -> Option<Box<Wire>> {
         let spec = &experiment.links[index];
         if spec.impairments == Impairments::default() {

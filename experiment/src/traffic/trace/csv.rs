@@ -7,7 +7,7 @@ use crate::traffic::error::Fault;
 use packetscale_models::units::Bytes;
 
 const HEADER: &str = "time_ns,size_bytes";
-/// What some editors put before a text.
+/// The byte order mark that some editors write before a text.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Longest line and largest packet that are accepted.
 const LONGEST: usize = 1_000;

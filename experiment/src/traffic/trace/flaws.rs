@@ -1,4 +1,4 @@
-//! What is wrong with a capture, but does not keep its packets from being read.
+//! Defects of a capture that do not keep its packets from being read.
 
 use packetscale_models::units::Span;
 use std::path::Path;

@@ -34,7 +34,7 @@ impl End {
     }
 }
 
-/// What a message waits for.
+/// The event that a message waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum After {
     /// The connection's establishment.
@@ -48,7 +48,7 @@ pub enum After {
 /// One message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// What it waits for.
+    /// The event that it waits for.
     pub after: After,
     /// How long it waits after that.
     pub wait: Span,

@@ -58,7 +58,7 @@ const LINE: &str =
 const FIRST: &str = "a connection's first line, like \"SEQ 6851 1 21217 555382\"";
 const LONGEST_US: u64 = 10_000_000_000_000;
 
-/// What is wrong with a line.
+/// The error of a line.
 struct Fault {
     found: String,
     expected: String,

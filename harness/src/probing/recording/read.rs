@@ -12,7 +12,7 @@ const MOST_GAPS: usize = 65_536;
 /// A stream that continues after so few others is a mixed-up recording.
 const REMEMBERED: usize = 256;
 
-/// What is longer is no row: a device without end, or a file that is no text.
+/// Longest row: a longer one is a device without end, or a file that is no text.
 const LONGEST_ROW_BYTES: usize = 65_536;
 
 /// 10 s: a longer gap is no probe, and sums of [`MOST_GAPS`] gaps still fit.
@@ -70,7 +70,7 @@ pub struct Recorded {
 }
 
 impl Recorded {
-    /// What a method reads from it.
+    /// A method's reading of it.
     ///
     /// # Errors
     /// Why it reads nothing.
@@ -125,7 +125,7 @@ impl<R: Read> Recording<R> {
     /// The next stream; `None` after the last.
     ///
     /// # Errors
-    /// What cannot be read, or is no packet of a stream.
+    /// A row that cannot be read, or is no packet of a stream.
     pub fn next_stream(&mut self) -> Result<Option<Recorded>, Refusal> {
         let Some(first) = self.next.take() else { return Ok(None) };
         self.remember(&first)?;

@@ -10,7 +10,7 @@ const ADDED: &str = "truth_bps,lowest_bps,highest_bps,mean_bps,run,point";
 /// One row per packet that arrived. Streams are numbered through all points and runs.
 ///
 /// # Errors
-/// What cannot be written.
+/// An error of writing.
 pub fn write(out: &mut dyn Write, points: &[SweepPoint]) -> io::Result<()> {
     let mut out = io::BufWriter::new(out);
     writeln!(out, "{},{ADDED}", COLUMNS.join(","))?;

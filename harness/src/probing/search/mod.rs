@@ -20,9 +20,9 @@ pub struct Search {
     pub key: BTreeMap<String, String>,
     /// Replication.
     pub run: u32,
-    /// What it found, and why it ended.
+    /// The result, and why the search ended.
     pub found: Found,
-    /// What was available from its first packet to its last.
+    /// The available rate from its first packet to its last.
     pub available: Rate,
     /// How long that took.
     pub time: Span,

@@ -69,7 +69,7 @@ pub fn summary_table(scores: &[Scored]) -> Vec<Vec<String>> {
 /// Writes the streams of all searches as CSV, one row per stream.
 ///
 /// # Errors
-/// What cannot be written.
+/// An error of writing.
 pub fn write(out: &mut dyn Write, searches: &[Search]) -> io::Result<()> {
     let mut rows = csv::Writer::from_writer(io::BufWriter::new(out));
     rows.write_record(["point", "run", "stream", "rate_bps", "packets", "available_bps", "said"])?;

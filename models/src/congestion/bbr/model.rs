@@ -1,4 +1,4 @@
-//! What BBR measures about its path (draft-ietf-ccwg-bbr, "Updating Network Path Model Parameters"). The parts do not
+//! BBR's model of its path (draft-ietf-ccwg-bbr, "Updating Network Path Model Parameters"). The parts do not
 //! know BBR's states; `machine` reads the parts.
 
 use super::Seen;

@@ -1,4 +1,4 @@
-//! What BBR version 1 measures: the largest delivery rate, whether the pipe is full, and how bunched acknowledgments are.
+//! The model of BBR version 1: the largest delivery rate, whether the pipe is full, and how bunched acknowledgments are.
 
 use crate::units::{Bytes, Rate, Ratio, Span, Time};
 
@@ -110,7 +110,7 @@ impl Aggregation {
         (self.start, self.acked) = (now, 0);
     }
 
-    /// What to allow for.
+    /// Packets to allow for aggregation at this rate.
     pub fn extra(&self, rate: Rate, packet: Bytes) -> u64 {
         self.excess[0].max(self.excess[1]).min(rate.amount_in(Aggregation::MOST) / packet)
     }

@@ -38,7 +38,7 @@ pub(super) struct Meter {
     at_window: (Span, Span),
 }
 
-/// What `V` counts.
+/// The delay that `V` is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delay {
     /// All unfinished work, the packet in service included.
@@ -47,7 +47,7 @@ pub(super) enum Delay {
     Waiting,
 }
 
-/// What the meter has found.
+/// The results of the meter.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Known {
     /// A window has ended.

@@ -33,7 +33,7 @@ use libm::sqrt;
 /// Returns the worst phase from the case that applies; the [module](super) explains what it means.
 ///
 /// # Errors
-/// Those of [`worst_phase`](super::worst_phase), and [`Error::Input`] for the exponential filter, which has no closed
+/// The errors of [`worst_phase`](super::worst_phase), and [`Error::Input`] for the exponential filter, which has no closed
 /// form.
 pub fn closed_form(traffic: &OnOff, smoothing: &Smoothing) -> Result<Outcome, Error> {
     if smoothing.filter == Filter::Exponential {

@@ -163,7 +163,7 @@ pub fn worst_phase(traffic: &OnOff, smoothing: &Smoothing) -> Result<Outcome, Er
 /// The phase of a given RTT, measured without any queue.
 ///
 /// # Errors
-/// Those of [`worst_phase`].
+/// The errors of [`worst_phase`].
 pub fn at_rtt(traffic: &OnOff, smoothing: &Smoothing, rtt: Span) -> Result<Outcome, Error> {
     let model = Model::new(traffic, smoothing)?;
     let worst = model.worst_delay()?;

@@ -61,7 +61,7 @@ pub enum Law {
 /// the queueing that remains when packets meet only by chance. 0 for a single flow.
 ///
 /// # Errors
-/// Those of [`Setting::check`].
+/// The errors of [`Setting::check`].
 pub fn least_mean_packets(flows: u32, utilisation: f64) -> Result<f64, Error> {
     /// The exact sum takes a tenth of a second for this many flows; the bridge is within some percent there.
     const MOST_EXACT: u32 = 1_000;

@@ -97,7 +97,7 @@ impl Runner {
     /// Returns a runner for a setting.
     ///
     /// # Errors
-    /// Those of [`Setting::check`].
+    /// The errors of [`Setting::check`].
     pub fn new(setting: Setting) -> Result<Runner, Error> {
         setting.check()?;
         Ok(Runner { setting, phases: Vec::with_capacity(setting.flows as usize) })
@@ -117,7 +117,7 @@ impl Runner {
     /// period began and the queue, both in packets.
     ///
     /// # Errors
-    /// Those of [`Runner::run`].
+    /// The errors of [`Runner::run`].
     pub fn trace(&mut self, random: &mut impl FnMut() -> u64) -> Result<Vec<(f64, f64)>, Error> {
         let period = self.setting.period();
         self.setting.arrivals.draw(self.setting.flows, period, random, &mut self.phases);

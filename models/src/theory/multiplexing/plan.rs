@@ -7,7 +7,7 @@
 /// queue cannot be longer.
 ///
 /// # Errors
-/// Those of `loss`.
+/// The errors of `loss`.
 pub fn smallest_buffer<E>(flows: u32, target: f64, mut loss: impl FnMut(u32) -> Result<f64, E>) -> Result<u32, E> {
     // It doubles first: buffers for usual losses are far smaller than the number of flows.
     let (mut too_small, mut enough) = (0, 1.min(flows));
@@ -30,7 +30,7 @@ pub fn smallest_buffer<E>(flows: u32, target: f64, mut loss: impl FnMut(u32) -> 
 /// least that.
 ///
 /// # Errors
-/// Those of `loss`.
+/// The errors of `loss`.
 pub fn largest_utilisation<E>(most: f64, target: f64, mut loss: impl FnMut(f64) -> Result<f64, E>) -> Result<f64, E> {
     const PARTS: u32 = 10_000;
     let at = |part: u32| most * f64::from(part) / f64::from(PARTS);

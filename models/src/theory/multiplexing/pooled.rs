@@ -1,4 +1,4 @@
-//! What the packets of many runs found, with standard errors.
+//! Queues and losses over many runs, with standard errors.
 //!
 //! The queue is counted in cells of 1/1024 of an octave of `q + 1`, 0.1 % at most, and a quantile interpolates within
 //! its cell. That is far below the sampling error, and any number of packets fits in a quarter of a megabyte.

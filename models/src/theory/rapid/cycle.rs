@@ -31,7 +31,7 @@ const WIDE_AFTER: f64 = 0.25;
 /// A deviation below this is none.
 const STILL: f64 = 1e-4;
 
-/// What the sum of the rates does in the long run.
+/// The long-run behaviour of the sum of the rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Cycle {
     /// Mean sum of the rates, over the capacity.
@@ -170,7 +170,7 @@ impl Stepped {
 }
 
 impl Flows {
-    /// What the rates do in the long run: they rest, or go around it.
+    /// The long-run behaviour of the rates: rest, or a cycle around it.
     pub fn cycle(&self) -> Cycle {
         let mut fluid = Stepped::new(self);
         (0..BEFORE * STEPS).for_each(|_| fluid.step());
