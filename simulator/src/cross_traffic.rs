@@ -1,4 +1,4 @@
-//! Cross traffic: sources that send their packets whatever happens to them.
+//! Cross traffic: sources that do not respond to the network.
 
 use crate::RunError;
 use crate::agenda::{Agenda, EventSource};

@@ -1,4 +1,4 @@
-//! What every controller does, whatever its goal.
+//! Properties of every controller, independent of its goal.
 
 use super::contenders;
 use super::path::{dumbbell, link, run, traffic};

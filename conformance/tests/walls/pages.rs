@@ -2,7 +2,7 @@
 
 use packetscale_models::settings::{Described, Parameters};
 
-/// The cells of a row of a table, without the marks of code and of text. `None`: the line is none.
+/// The cells of a row of a table, without the marks of code and of text. `None`: the line is not a row.
 fn cells(line: &str) -> Option<Vec<String>> {
     let inside = line.strip_prefix('|')?.strip_suffix('|')?;
     let plain = |cell: &str| cell.replace(['`', '"'], "").trim().to_string();

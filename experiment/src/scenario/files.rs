@@ -35,7 +35,7 @@ pub fn text_of(file: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// Why a file that a scenario names as `written` is none, in words; `None`: it is a regular file.
+/// The reason why a file that a scenario names as `written` is no regular file; `None`: it is one.
 pub(crate) fn amiss(written: &str, file: &Path) -> Option<String> {
     let shown = file.display();
     let what = match fs::metadata(file) {

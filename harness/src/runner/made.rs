@@ -31,7 +31,7 @@ impl Made {
         Made { runs, cache: None }
     }
 
-    /// The run of this id. A file that is damaged or was changed is none.
+    /// The run of this id. A file that is damaged or was changed is ignored.
     pub(crate) fn get(&self, id: &str) -> Option<Run> {
         let in_cache = || {
             let content = fs::read(file(self.cache.as_ref()?, id)).ok()?;

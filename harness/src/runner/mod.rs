@@ -1,4 +1,4 @@
-//! Makes runs, on whatever host.
+//! Makes runs, on any host.
 //!
 //! A [`Host`] is a crate that implements one trait. A [`Job`] is one run, identified by its experiment, program and
 //! host and nothing else, so that any machine can do a part of a plan and another copy of the

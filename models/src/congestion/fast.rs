@@ -308,7 +308,7 @@ mod tests {
         assert_eq!(judged("coarse", (300, 150), (600, 450)), 1050);
     }
 
-    /// Equation 9.1: 0.5 ms of one-way delay more are 5.5 ms of 5, whatever the acknowledgments met.
+    /// Equation 9.1: 0.5 ms of one-way delay more are 5.5 ms of 5, independent of the acknowledgments' delay.
     #[test]
     fn stamps_exclude_the_way_back() {
         assert_eq!(judged("stamps", (5000, 2500), (6000, 2500)), 1050);

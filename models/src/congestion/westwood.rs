@@ -161,7 +161,7 @@ mod tests {
         assert_eq!((bandwidth.inner, bandwidth.outer), (1100.0, 1012.5));
     }
 
-    /// 2000 packets/s for 100 ms without a queue: 200, whatever the window was.
+    /// 2000 packets/s for 100 ms without a queue: 200, independent of the window before.
     #[test]
     fn a_loss_leaves_what_the_rate_needs() {
         let mut driver = Driver::<Westwood>::avoiding(300, RTT);

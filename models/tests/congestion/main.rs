@@ -1,3 +1,3 @@
-//! What holds for every controller, whatever happens to it.
+//! Properties of every controller, for any events.
 
 mod any_events;

@@ -1,4 +1,4 @@
-//! What holds for every discipline of the registry, whatever arrives.
+//! Properties of every discipline of the registry, for any arrivals.
 //!
 //! A link plays the host: it counts independently what it handed over, what came back, and which drops were reported.
 

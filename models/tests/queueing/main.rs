@@ -1,3 +1,3 @@
-//! What holds for every queue, whatever arrives.
+//! Properties of every queue, for any arrivals.
 
 mod any_arrivals;

@@ -38,7 +38,7 @@ pub(super) struct Meter {
     at_window: (Span, Span),
 }
 
-/// The delay that `V` is.
+/// Definitions of the queueing delay `V`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Delay {
     /// All unfinished work, the packet in service included.

@@ -28,7 +28,7 @@ const GROWING: f64 = 0.02;
 const AVAILABLE_LEAST: f64 = 0.5;
 /// Streams get wide after this part of a round trip without a limit.
 const WIDE_AFTER: f64 = 0.25;
-/// A deviation below this is none.
+/// A deviation below this counts as zero.
 const STILL: f64 = 1e-4;
 
 /// The long-run behaviour of the sum of the rates.

@@ -37,7 +37,7 @@ impl<C: Extras> Sender<C> {
         self.departure().min(self.next_deadline())
     }
 
-    /// When the next packet leaves, if nothing but its departure time holds it back; [`Time::MAX`]: something else does.
+    /// When the next packet leaves, if only its departure time holds it back; [`Time::MAX`]: something else does.
     /// A host that catches up with it may call [`Sender::poll_transmit`] for this instant later, before any other call.
     #[inline]
     pub fn departure(&self) -> Time {
