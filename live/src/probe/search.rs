@@ -1,20 +1,20 @@
-//! Which stream to send next, and what the streams say together.
+//! Chooses the next stream, and combines the streams' results.
 //!
 //! 1. *Climb.* Streams whose rates rise by half find the range: doubled while no rate is too high, the geometric middle
 //!    of what is known when one was.
 //! 2. *Focus.* Such streams around the last estimates, until the 95 % interval of their mean is narrow enough.
-//! 3. *Prove.* Longer streams of one rate, 10 % below the mean and 10 % above: those below must pass without delays that
-//!    grow, those above must not, by two streams more than say the contrary. These two rates are the interval that is told.
-//!    Where that fails, the next rates 10 % below or above are tried, three times. A longer stream that is slowed far below
-//!    what the short ones passed shows a token bucket, or traffic that changes: then there is no answer.
+//! 3. *Verify.* Longer streams of one rate, 10 % below the mean and 10 % above: those below must pass without growing delays,
+//!    those above must not, by a majority of two streams. These two rates are the reported interval.
+//!    If that fails, the next rates 10 % below or above are tried, three times. A longer stream that is slowed far below the
+//!    rate that the short ones passed shows a token bucket, or changing traffic: then there is no estimate.
 //!    There is none, either, if the streams above show other traffic that changes much while they last: they fill the link,
 //!    so parts of them arrive faster and slower as it does.
-//! 4. *Halve.* Such streams at the mean itself, beside those above it, say where slowing begins
+//! 4. *Halve.* Such streams at the mean itself, together with those above it, show where slowing begins
 //!    ([`Slowing`]). If that is in the lower quarter of the interval, the interval ends at the mean, and the value is its middle:
-//!    the packets that a path passes at once make short streams see too much. If it is below the interval, so little
-//!    of the link is free that those below were slowed, and passed: all is proved anew 10 % lower, or there is no answer.
+//!    bursts that a path passes unchanged make short streams overestimate. If it is below the interval, so little
+//!    of the link is free that those below were slowed, and passed: verification repeats 10 % lower, or there is no estimate.
 //!
-//! The rising streams are read by `combined`, the constant ones by `receive-rate`: what is told has been seen in two ways.
+//! `combined` reads the rising streams, `receive-rate` the constant ones: two methods confirm every estimate.
 //!
 //! Source: ours; rising streams and their reading are Rapid's (Q. Yin, "TCP RAPID: from theory to practice", section
 //! 5.4), comparing the rates of a constant stream at both ends is section 2.2.
@@ -39,7 +39,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Packets of a stream whose rates rise, and its rates (`docs/estimation.md`).
+    /// Packets of a stream with rising rates, and its rates (`docs/estimation.md`).
     const PACKETS: u32 = 64;
     const LEVELS: u16 = 4;
     /// Packets of a stream of one rate.
@@ -58,7 +58,7 @@ impl Plan {
     }
 }
 
-/// What became of a stream.
+/// Result of a stream.
 #[derive(Clone, Debug)]
 pub enum Read {
     /// Its gaps as they were made and as they arrived.
@@ -67,7 +67,7 @@ pub enum Read {
     NotMade,
     /// A clock stepped meanwhile.
     Stepped,
-    /// The kernel did not tell all its times.
+    /// The kernel did not report all its times.
     NoTimes,
 }
 
@@ -82,7 +82,7 @@ pub struct Found {
     pub high: Rate,
 }
 
-/// Rates are told in Mbit/s.
+/// Rates are reported in Mbit/s.
 const BPS_PER_MBPS: f64 = 1e6;
 
 /// Why there is no answer.
@@ -94,8 +94,8 @@ pub enum Unsure {
     /// A clock stepped.
     #[error("a clock stepped in {0} of {1} streams")]
     Stepped(u32, u32),
-    /// The kernel did not tell all times.
-    #[error("the kernel did not tell all times of {0} of {1} streams")]
+    /// The kernel did not report all times.
+    #[error("the kernel did not report all times of {0} of {1} streams")]
     NoTimes(u32, u32),
     /// Streams could not be read; the reason of the last.
     #[error("too few streams could be read; the last: {0}")]
@@ -116,7 +116,9 @@ pub enum Unsure {
     #[error("longer streams pass at a rate at which short ones are slowed: traffic that changes")]
     Disagree,
     /// Parts of the streams that fill the link arrive at rates that differ much.
-    #[error("other traffic comes in bursts as long as a stream: what is free changes too much to be told")]
+    #[error(
+        "other traffic comes in bursts as long as a stream: the available bandwidth changes too much for an estimate"
+    )]
     Unsteady,
     /// The budget was used up first.
     #[error("the streams differ too much for {0} bytes")]
@@ -126,9 +128,9 @@ pub enum Unsure {
     Little,
 }
 
-/// How a stream of one rate is read. 10 % above what is free, a link of which a half is free slows it by 4.8 %; one of which
-/// a quarter is free by 2.4 %, which is not seen: then there is no answer. Bursts of other traffic move its ends by some
-/// packets of 500.
+/// Reads a stream of one rate. At 10 % above the available bandwidth, a link of which a half is free slows it by 4.8 %; one of
+/// which a quarter is free by 2.4 %, which is not detected: then there is no estimate. Bursts of other traffic move its ends by
+/// some packets of 500.
 const CONSTANT: &str = "receive-rate(tolerance=0.025)";
 /// The half-width of the interval of the mean at which focusing ends, over the mean.
 const NARROW: f64 = 0.05;
@@ -136,8 +138,8 @@ const NARROW: f64 = 0.05;
 const FEWEST: usize = 8;
 /// How far the rates of the proof are from the mean, in per cent.
 const APART: u64 = 10;
-/// Streams of one rate vote until one side is so many ahead (Wald's sequential test). If one stream in five is wrong, 6 % of
-/// such votes are, as with three of five; but most need fewer streams.
+/// Lead with which one side of the vote wins (Wald's sequential test). If one stream in five is wrong, 6 % of such votes
+/// are, as with three of five; but most need fewer streams.
 const AHEAD: u32 = 2;
 /// How far the parts of a stream above may spread: their standard deviation over their mean. Poisson traffic of half the link
 /// spreads them by 0.10.
@@ -146,7 +148,7 @@ const STEADY: f64 = 0.12;
 /// mean are free: 0.05 / 0.15 and 0.1 / 0.2.
 const LOWER: f64 = 1.0 / 3.0;
 const BELOW: f64 = 1.0 / 2.0;
-/// Streams that vote at the mean itself: the majority of so many.
+/// Number of streams that vote at the mean itself.
 const MIDDLE: u32 = 3;
 /// How often the proof moves on to the next rates.
 const MOVES: u32 = 3;
@@ -156,7 +158,7 @@ pub(super) const SLOWEST: Rate = Rate::from_bps(600_000);
 const CRUSHED: Ratio = Ratio::of(95, 100);
 /// The rate of the first stream.
 const FIRST: Rate = Rate::from_mbps(8);
-/// So many streams that cannot be used end the search, if they are in a row or more than half.
+/// Number of unusable streams that ends the search, if they are in a row or more than half.
 const USELESS: u32 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -203,11 +205,11 @@ pub struct Search {
     /// How much the streams above, and those at the mean, were slowed.
     above: Slowing,
     middle: Slowing,
-    /// Slowing began below an interval that streams had proved: no further one is told unless it is halved, too.
-    is_doubted: bool,
+    /// Slowing began below an interval that streams had verified: report a further one only if it is halved, too.
+    needs_halving: bool,
 }
 
-/// What to do next.
+/// The next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Send this.
@@ -243,7 +245,7 @@ impl Search {
             moves: 0,
             above: Slowing::default(),
             middle: Slowing::default(),
-            is_doubted: false,
+            needs_halving: false,
         })
     }
 
@@ -267,8 +269,8 @@ impl Search {
         let bytes = Bytes::new(self.size.get() * u64::from(plan.packets));
         if self.sent + bytes > self.budget {
             return match self.phase {
-                // What is proved stays so: only the interval is not halved.
-                Phase::Prove { side: Side::Middle, .. } if !self.is_doubted => self.halve(false),
+                // The interval stays verified; it is only not halved.
+                Phase::Prove { side: Side::Middle, .. } if !self.needs_halving => self.halve(false),
                 _ => Next::End(Err(Unsure::Budget(self.budget.get()))),
             };
         }
@@ -281,7 +283,7 @@ impl Search {
         self.in_a_row >= USELESS || (count >= USELESS && 2 * count > self.streams)
     }
 
-    /// Takes what became of a stream; says what is next.
+    /// Takes the result of a stream; returns the next step.
     pub fn report(&mut self, plan: Plan, read: &Read) -> Next {
         let stream = match read {
             Read::NotMade => {
@@ -311,7 +313,7 @@ impl Search {
         }
     }
 
-    /// One more stream says nothing, for a reason for which `count` did so far: sends it again, or gives up.
+    /// Another stream is unusable, as `count` streams so far, for the same reason: repeats it, or ends the search.
     fn unusable(&mut self, plan: Plan, count: u32, reason: fn(u32, u32) -> Unsure) -> Next {
         self.in_a_row += 1;
         match self.useless(count) {
@@ -320,8 +322,8 @@ impl Search {
         }
     }
 
-    /// An estimate. A stream that lost much was too fast at every rate; so was one that arrived slower than its lowest rate,
-    /// since what is sent faster than what is free arrives faster than that.
+    /// An estimate. A stream with much loss was too fast at every rate; so was one that arrived slower than its lowest rate,
+    /// since a stream above the available bandwidth arrives faster than that.
     fn estimate(&self, plan: &Plan, stream: &Stream) -> Result<Estimate, Abstain> {
         let crushed = stream.receive_rate() < plan.lowest.scale(CRUSHED);
         if crushed || stream.lost * 10 > u64::from(plan.packets) {
@@ -343,7 +345,7 @@ impl Search {
             Ok(estimate) => estimate,
             Err(reason) => return self.refused(plan, reason),
         };
-        // A value at an end of the range says on which side the truth is, not where.
+        // A value at an end of the range only bounds the truth.
         if estimate.value > plan.lowest.scale(Ratio::of(105, 100))
             && estimate.value < plan.highest.scale(Ratio::of(95, 100))
         {
@@ -400,7 +402,7 @@ impl Search {
         if self.values.len() >= FEWEST && narrow {
             return self.vote(Side::Below);
         }
-        // The first values may come from streams beside the truth: only the last ones, twice the fewest, count.
+        // The first values may come from streams outside the range: only the last ones, twice the minimum, count.
         if self.values.len() > 2 * FEWEST {
             self.values.remove(0);
         }
@@ -415,7 +417,7 @@ impl Search {
         self.go(Plan::constant(self.proving(side), self.size))
     }
 
-    /// What streams of this side were slowed by, if that is read.
+    /// Slowing of this side's streams, if it is measured.
     fn slowing(&mut self, side: Side) -> Option<&mut Slowing> {
         match side {
             Side::Below => None,
@@ -465,16 +467,16 @@ impl Search {
         }
     }
 
-    /// Which half of the interval holds what is free, if either does.
+    /// Which half of the interval contains the available bandwidth, if either does.
     fn halve(&mut self, is_slowed: bool) -> Next {
         if self.middle.exceeds(BELOW, &self.above) {
-            self.is_doubted = true;
+            self.needs_halving = true;
             return self.again(Unsure::Little, Side::Below);
         }
         self.found(if is_slowed || self.middle.exceeds(LOWER, &self.above) { Side::Middle } else { Side::Above })
     }
 
-    /// What is told when streams pass below, and are slowed at this side.
+    /// The result when streams below pass, and streams of this side are slowed.
     fn found(&self, slowed: Side) -> Next {
         let (low, high) = (self.proving(Side::Below), self.proving(slowed));
         let value = Rate::from_bps((low.bps() + high.bps()) / 2);
@@ -488,7 +490,7 @@ impl Search {
             return Next::End(Err(reason));
         }
         self.around = self.proving(side);
-        // What passed above is passed below it, too.
+        // A stream that passed above also votes for passing below.
         self.vote(side)
     }
 }

@@ -1,7 +1,7 @@
-//! By how much streams of one rate arrive slower than they left, read in parts.
+//! How much slower streams of one rate arrive than they left, read in parts.
 //!
 //! A FIFO link of rate C of which A is free slows a stream of rate R > A by the factor 1 + (R - A) / C, and a slower one not at
-//! all. So the ratio of what streams of two rates are slowed by says where slowing begins, whatever C is.
+//! all. So the ratio of two rates' slowing shows where it begins, for any C.
 //!
 //! Source: ours. That slowing grows in a straight line is TOPP's: B. Melander, M. Björkman, P. Gunningberg, "A new end-to-end
 //! probing and analysis method for estimating bandwidth bottlenecks", GLOBECOM 2000.
@@ -11,7 +11,7 @@ use packetscale_models::units::Span;
 
 /// Packets of a part.
 const PART: usize = 25;
-/// So many standard errors are no chance.
+/// Number of standard errors that counts as significant.
 const SURE: f64 = 2.0;
 
 /// The parts of some streams of one rate: how much longer each took to arrive than to leave.

@@ -20,9 +20,9 @@ pub struct Row {
     pub size: u16,
 }
 
-/// A gap that is longer by so many gaps as asked for is a pause: the path's queue drained meanwhile.
+/// Gaps by which one must be longer than intended to count as a pause: the path's queue drained meanwhile.
 const PAUSE: f64 = 4.0;
-/// How far the whole stream's length may be from what was asked for.
+/// Tolerance of the whole stream's length.
 const LENGTH: f64 = 0.1;
 
 /// A stream as estimators read it: with the gaps that were really made.
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gaps_that_were_made_are_read_and_lost_packets_counted() {
+    fn reads_made_gaps_and_counts_losses() {
         let seen = seen([0, 1000, 2100, 3000], &[(0, 50), (1, 1060), (3, 3070)]);
         let Read::Stream(stream) = read(&ASKED, 28, &seen) else { panic!() };
         let gaps: Vec<(u64, u64)> = stream.gaps.iter().map(|gap| (gap.send.nanos(), gap.receive.nanos())).collect();
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_with_a_pause_or_without_times_is_not_read() {
+    fn ignores_streams_with_pause_or_missing_times() {
         let all: Vec<(u64, u64)> = (0..4).map(|number| (number, number * 1000)).collect();
         assert!(matches!(read(&ASKED, 28, &seen([0, 1000, 2000, 6500], &all)), Read::NotMade));
         assert!(matches!(read(&ASKED, 28, &seen([0, 1000, 2000, 3400], &all)), Read::NotMade));

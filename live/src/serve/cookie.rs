@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_holds_for_ten_seconds_one_address_and_one_session_across_one_change_of_the_secret() {
+    fn cookie_is_valid_for_ten_seconds_address_and_session() {
         let mut cookies = Cookies::new(0, drawn);
         let from: SocketAddr = "192.0.2.1:5000".parse().unwrap();
         let cookie = cookies.make(from, 7, 55);

@@ -1,5 +1,5 @@
-//! The threads that send what clients have ordered, one for each session that orders anything: nobody's streams wait for
-//! another's. Each ends with its session.
+//! Threads that send ordered streams, one per session with orders, so that sessions do not wait for each other. A thread ends
+//! with its session.
 
 use super::Job;
 use super::left::Left;
@@ -95,7 +95,7 @@ impl Sending {
             let to = (job.to, job.session, job.number);
             let stream = (&job.stream, Mark::None);
             let sent = stream::send(&self.socket, to, stream, &mut pacer, &self.filling, &carry_on);
-            // A stream that could not be sent has no times; its client sees that nothing came.
+            // A stream that could not be sent has no times; its client sees that no packet arrived.
             let (stamps, source) = sent.unwrap_or((Vec::new(), Source::Program));
             if self.left.send(Left { session: job.session, stamps, source }).is_err() {
                 return;

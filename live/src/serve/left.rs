@@ -8,6 +8,6 @@ pub struct Left {
     pub session: u64,
     /// When its packets left; none: it could not be sent.
     pub stamps: Vec<Stamp>,
-    /// What took these times.
+    /// Clock that took these times.
     pub source: Source,
 }

@@ -1,6 +1,6 @@
 //! Explicit congestion notification (RFC 3168): the two low bits of IPv4's type of service and of IPv6's traffic class.
 
-/// What these bits say.
+/// ECN codepoint of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mark {
     /// The sender takes no marks.
@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn marks_have_the_bits_of_rfc_3168() {
+    fn marks_match_rfc_3168() {
         // Section 5, figure 1.
         let bits = [(Mark::None, 0b00), (Mark::Ect1, 0b01), (Mark::Ect0, 0b10), (Mark::Ce, 0b11)];
         assert!(bits.iter().all(|(mark, bits)| mark.bits() == *bits && Mark::of(*bits) == *mark));

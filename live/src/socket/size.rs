@@ -1,5 +1,5 @@
-//! How large packets may be. All packets carry "don't fragment": a router drops one that is too large and tells its own
-//! limit, which the kernel remembers for the path (RFC 1191, RFC 8201); from then on it refuses larger ones with EMSGSIZE.
+//! Largest packet of a path. All packets carry "don't fragment": a router drops one that is too large and reports its
+//! limit, which the kernel stores for the path (RFC 1191, RFC 8201); from then on it refuses larger ones with EMSGSIZE.
 
 use nix::libc;
 use nix::sys::socket::{getsockopt, setsockopt, sockopt};
@@ -8,7 +8,7 @@ use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, UdpSocket};
 
 sockopt_impl!(
-    /// What is done with packets that are larger than the path takes, with IPv4.
+    /// Path MTU discovery for IPv4.
     Discovery4,
     SetOnly,
     libc::IPPROTO_IP,
@@ -50,8 +50,8 @@ pub fn is_too_large(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::EMSGSIZE)
 }
 
-/// The largest IP packet that the path to an address takes unbroken, as far as this machine knows by now: its device's
-/// limit, or what routers have told. `None` where there is no route.
+/// The largest IP packet that the path to an address takes unfragmented, as far as this machine knows: its device's
+/// limit, or one that routers have reported. `None` without a route.
 pub fn path_mtu(to: SocketAddr) -> Option<u16> {
     let to = SocketAddr::new(to.ip().to_canonical(), to.port());
     let any: IpAddr = if to.is_ipv4() { Ipv4Addr::UNSPECIFIED.into() } else { Ipv6Addr::UNSPECIFIED.into() };

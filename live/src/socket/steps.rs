@@ -32,8 +32,8 @@ impl Steps {
         Steps { offset_ns, at_ns, count: 0 }
     }
 
-    /// Looks again; returns the count.
-    pub fn look(&mut self) -> u16 {
+    /// Checks the clocks again; returns the count.
+    pub fn update(&mut self) -> u16 {
         let (offset_ns, at_ns) = offset();
         let allowed = READING_NS + u128::from(at_ns.saturating_sub(self.at_ns)) / SLEW;
         if offset_ns.abs_diff(self.offset_ns) > allowed {

@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cards_times_are_told_only_if_it_took_all() {
+    fn uses_card_times_only_if_complete() {
         assert_eq!(by_one_clock(&[(5, CARD), (6, CARD)]), (vec![stamp(5, 70), stamp(6, 70)], Source::Card));
         assert_eq!(by_one_clock(&[(5, KERNEL), (6, CARD)]), (vec![stamp(5, 1_000), stamp(6, 2_000)], Source::Kernel));
         let late = Time { source: Source::Program, ..KERNEL };

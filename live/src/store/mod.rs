@@ -11,8 +11,8 @@ use std::io;
 
 /// Takes files.
 pub trait Store: Send {
-    /// The client of a session wants to send a file of this name, perhaps asking again. `anew`: what is there is of another.
-    fn open(&mut self, session: u64, name: &str, anew: bool) -> Opening;
+    /// A session's client wants to send a file of this name, perhaps repeatedly. `restart`: discard a partial file.
+    fn open(&mut self, session: u64, name: &str, restart: bool) -> Opening;
 
     /// Lets go what sessions that are there no longer, or ask no more, were waiting for.
     fn tidy(&mut self, is_there: &dyn Fn(u64) -> bool);
@@ -22,9 +22,9 @@ pub trait Store: Send {
 pub enum Opening {
     /// This is not known yet: the client will ask again.
     Later,
-    /// It is: there are so many bytes of it, with this BLAKE3 hash.
+    /// It is open: its length and BLAKE3 hash so far.
     Open(Box<dyn Part>, u64, [u8; HASH]),
-    /// It is not, for this reason; perhaps after so many milliseconds.
+    /// Refused, for this reason; perhaps retry after this number of milliseconds.
     Refused(Reason, u32, String),
 }
 
@@ -36,11 +36,11 @@ pub trait Part: Send {
     /// The system's.
     fn append(&mut self, data: &[u8]) -> io::Result<()>;
 
-    /// All has arrived, as its client says, perhaps again: the file gets its name, if it has so many bytes with this hash.
+    /// The client reports the end of data, perhaps repeatedly: saves the file under its name if length and hash agree.
     fn keep(&mut self, bytes: u64, hash: &[u8; HASH]) -> Keeping;
 }
 
-/// Whether a file is kept.
+/// Whether a file is saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Keeping {
     /// It is being written: the client will ask again.

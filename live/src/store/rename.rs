@@ -1,4 +1,4 @@
-//! A rename that replaces nothing.
+//! A rename that never replaces a file.
 
 use nix::errno::Errno;
 use rustix::fs::{CWD, RenameFlags, renameat_with};

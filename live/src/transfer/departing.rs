@@ -1,5 +1,5 @@
-//! A controller that is told when its packets really left: the host sends a packet first, reads the kernel's time of its
-//! departure, and only then says that it was sent. So what a controller makes of gaps is made of those that were created.
+//! Reports packets to a controller at their real departure: the host sends a packet, reads the kernel's departure time, and
+//! then notifies the controller. So the controller computes with the gaps that were created.
 
 use packetscale_models::congestion::{
     AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Probing, Sent, Timeout, Undo,

@@ -11,7 +11,7 @@ pub struct Stamp {
     pub ns: u64,
 }
 
-/// What times a report holds.
+/// Kind of times in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// When packets arrived at the reporter.
@@ -33,7 +33,7 @@ impl What {
     }
 }
 
-/// Who took the times of a report.
+/// Clock that took the times of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The program, when it read or wrote the packet.
@@ -80,13 +80,13 @@ impl Source {
 pub struct Report {
     /// Which times.
     pub what: What,
-    /// Who took them.
+    /// Clock that took them.
     pub source: Source,
     /// How often the reporter's clock has stepped in this session.
     pub steps: u16,
     /// Whether the reporter counts marks (RFC 3168); if not, the two counts are 0.
     pub marks: Option<Marks>,
-    /// Streams that were ordered have not left yet, so more departures will be told.
+    /// Ordered streams have not left yet: more departures will follow.
     pub pending: bool,
     /// Packets that have arrived (or left) in this session.
     pub total: u64,
@@ -162,8 +162,8 @@ impl Report {
         Some(Report { what, source, steps, marks, pending, total, first, count, stamps })
     }
 
-    /// Keeps as many packets as fit into `room` bytes, the body of a datagram, and returns how many it covers then.
-    pub fn cut_to(&mut self, room: usize) -> u32 {
+    /// Truncates to the packets that fit into a body of `limit` bytes; returns the number of packets covered.
+    pub fn cut_to(&mut self, limit: usize) -> u32 {
         let mut used = FIXED;
         let (mut next, mut ns) = (self.first, self.stamps.first().map_or(0, |stamp| stamp.ns));
         // A run's length is taken as 3 bytes: a datagram holds less than 2^21 times.
@@ -174,7 +174,7 @@ impl Report {
             let begins = at == 0 || skipped > 0;
             used += leb_length(zigzag(at_ns.wrapping_sub(ns) as i64));
             used += if begins { leb_length(skipped) + RUN } else { 0 };
-            if used > room {
+            if used > limit {
                 self.stamps.truncate(at);
                 self.count = sequence.wrapping_sub(self.first) as u32;
                 break;
