@@ -175,7 +175,7 @@ fn a_file_goes_on_where_its_receiver_was_killed_and_has_its_name_only_in_the_end
     assert!(arrived("data"));
     // And not again.
     let again = place.says(&send);
-    assert!(again.code == Some(3) && again.err.contains("it is there already"), "{again:?}");
+    assert!(again.code == Some(3) && again.err.contains("it exists"), "{again:?}");
     // What a program writes, of unknown length.
     let mut command = place.command(&format!("live send - {address} --clear --key keys --name ../../piped"));
     let piped = support::Said::of(command.stdin(fs::File::open(place.at("data")).expect("ours")));

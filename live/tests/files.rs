@@ -177,7 +177,7 @@ fn overwrites_existing_file_only_if_forced() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("file"), b"old").expect("written");
     let (_, outcome) = sent(&mut started(folder.path(), false), "../file", &data(10), "cubic");
-    assert!(matches!(&outcome, Outcome::Refused(text) if text.contains("it is there already")), "{outcome:?}");
+    assert!(matches!(&outcome, Outcome::Refused(text) if text.contains("it exists")), "{outcome:?}");
     assert_eq!(kept(folder.path(), "file"), b"old");
     assert!(matches!(sent(&mut started(folder.path(), true), "../file", &data(10), "cubic"), (0, Outcome::Kept)));
     assert_eq!(kept(folder.path(), "file"), data(10));

@@ -39,7 +39,7 @@ fn a_life(pair: &Pair, name: &str, family: usize) -> (tcp::Source, u64, u64) {
 }
 
 #[test]
-fn rapid_loads_negotiates_stamps_and_unloads() {
+fn rapid_loads_negotiates_and_unloads() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::behind_bottleneck(20, 100_000).expect("namespaces");
     let (source, delivered, stamped) = a_life(&pair, &format!("rl_{}", std::process::id()), 0);
@@ -48,7 +48,7 @@ fn rapid_loads_negotiates_stamps_and_unloads() {
 }
 
 #[test]
-fn rapid_is_told_of_arrivals_over_ipv6() {
+fn rapid_gets_arrivals_over_ipv6() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::behind_bottleneck(20, 100_000).expect("namespaces");
     let (source, delivered, stamped) = a_life(&pair, &format!("r6_{}", std::process::id()), 1);
@@ -57,7 +57,7 @@ fn rapid_is_told_of_arrivals_over_ipv6() {
 }
 
 #[test]
-fn rapid_runs_through_fq_and_netem_where_the_kernel_has_them() {
+fn rapid_runs_through_fq_and_netem() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     if pair.left.command("tc", "qdisc add dev wire root fq").is_err() {

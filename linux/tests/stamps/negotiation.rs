@@ -1,4 +1,4 @@
-//! Real connections between two namespaces: what the option says on the wire, and whether it is true.
+//! Real connections between two namespaces: the option on the wire, compared with captured arrivals.
 
 use std::collections::HashMap;
 use std::iter;
@@ -72,9 +72,9 @@ fn quantile(sorted: &[i64], q: f64) -> i64 {
     sorted[((sorted.len() - 1) as f64 * q) as usize]
 }
 
-/// Judges the median and the 95th percentile of the errors. The socket stamps a packet where the device hands it to its
-/// queue; the program stamps it where the queue is processed. In between, a processor wakes up. That takes a
-/// microsecond on one that is awake, 14 on a virtual one that had halted, and more where other programs want it too.
+/// Judges the median and the 95th percentile of the errors. The socket stamps a packet when the device queues it; the program
+/// stamps it when the queue is processed. In between, a processor wakes up. That takes a microsecond on one that is awake, 14
+/// on a virtual one that was halted, and more under load.
 pub fn assert_true(errors: &[i64]) {
     let [low, median, high] = [0.0, 0.5, 0.95].map(|q| quantile(errors, q));
     eprintln!("{} arrivals told; error {low} least, {median} median, {high} ns p95", errors.len());
@@ -83,7 +83,7 @@ pub fn assert_true(errors: &[i64]) {
 }
 
 #[test]
-fn acknowledgments_tell_arrivals_where_both_ends_agree() {
+fn acks_report_arrivals_if_both_agree() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     let seen = both(&pair, &Plan::default());
@@ -109,7 +109,7 @@ fn arrivals_are_told_over_ipv6() {
 }
 
 #[test]
-fn a_peer_without_the_programs_sees_one_offer_and_no_more() {
+fn peer_without_programs_sees_one_offer() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     for programs_at_sender in [true, false] {
         let pair = Pair::new().expect("namespaces");
@@ -128,7 +128,7 @@ fn a_peer_without_the_programs_sees_one_offer_and_no_more() {
 
 /// The SYN passes with the option, its answers only without.
 #[test]
-fn an_answer_that_does_not_pass_with_the_option_goes_out_without_it() {
+fn dropped_syn_ack_is_retried_without_option() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     let cgroup = Cgroup::new("refused").expect("a cgroup");
@@ -150,14 +150,14 @@ fn answers(seen: &Seen) -> Vec<bool> {
     answers.map(|answer| wire::find(&answer.options).is_some()).collect()
 }
 
-/// How many acknowledgments told arrivals.
+/// Number of acknowledgments with arrivals.
 fn told(seen: &Seen) -> usize {
     acks(&seen.left).into_iter().filter(|ack| run_of(ack).is_some()).count()
 }
 
 /// The first answer is lost. The second goes out by our timer, the third, without the option, because the SYN came again.
 #[test]
-fn ends_agree_though_the_first_answer_is_lost() {
+fn negotiation_survives_loss_of_syn_ack() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     let way = Way::load(Fate::default());
@@ -180,7 +180,7 @@ fn ends_agree_though_the_first_answer_is_lost() {
 
 /// Answers come after the SYN went out again, without the option, and carry it: the first one passed.
 #[test]
-fn an_answer_with_the_option_says_that_the_offer_passed() {
+fn syn_ack_with_option_confirms_offer() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     let cgroup = Cgroup::new("late").expect("a cgroup");
@@ -200,9 +200,9 @@ fn an_answer_with_the_option_says_that_the_offer_passed() {
     }
 }
 
-/// Handshakes of the same ports that their client left count for nothing.
+/// Abandoned handshakes of the same ports have no effect.
 #[test]
-fn abandoned_handshakes_do_not_keep_the_option_from_the_next() {
+fn abandoned_handshakes_do_not_block_option() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     // An answer finds no socket, and is reset.
@@ -212,9 +212,9 @@ fn abandoned_handshakes_do_not_keep_the_option_from_the_next() {
     assert!(told(&seen) > 20, "{} acknowledgments tell arrivals", told(&seen));
 }
 
-/// Where another program leaves no room for the option in an answer, nobody has agreed on it.
+/// If another program fills the options of the SYN-ACK, the option is not negotiated.
 #[test]
-fn an_answer_without_room_for_the_option_agrees_on_nothing() {
+fn full_syn_ack_negotiates_no_option() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     let cgroup = Cgroup::new("crowd").expect("a cgroup");
@@ -228,7 +228,7 @@ fn an_answer_without_room_for_the_option_agrees_on_nothing() {
 }
 
 #[test]
-fn connections_of_other_congestion_controls_offer_and_tell_nothing() {
+fn other_controllers_offer_and_report_no_arrivals() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     let cgroup = Cgroup::new("others").expect("a cgroup");
@@ -245,7 +245,7 @@ fn connections_of_other_congestion_controls_offer_and_tell_nothing() {
 }
 
 #[test]
-fn ends_stamp_only_what_is_wanted() {
+fn stamps_only_requested_arrivals() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     for (sender, receiver, tells) in [(WANTS, STAMPS, true), (STAMPS, WANTS, false), (STAMPS, STAMPS, false)] {
         let pair = Pair::new().expect("namespaces");
@@ -269,7 +269,7 @@ fn ends_stamp_only_what_is_wanted() {
 }
 
 #[test]
-fn segments_of_data_are_as_large_as_without_the_option() {
+fn option_does_not_shrink_data_segments() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let sizes = |seen: &Seen| {
         let mut sizes: Vec<u32> = data(&seen.left).iter().map(|s| s.payload).collect();

@@ -46,11 +46,11 @@ struct Reports {
     all: u32,
     /// Those that report every range they can.
     whole: u32,
-    /// Those that have room for the option and can name the arrival that they are for: it ends at the acknowledgment
+    /// Those with space for the option that can identify their arrival: it ends at the acknowledgment
     /// number or at the first block's right edge.
     nameable: u32,
     told: u32,
-    /// Those that have three blocks and so no room for the option.
+    /// Those with three blocks and so no space for the option.
     crowded: u32,
 }
 
@@ -74,7 +74,7 @@ impl Reports {
             self.all += 1;
             // A duplicate is reported first (RFC 2883), in the place of one of the ranges.
             let duplicate = (sack[0].1.wrapping_sub(segment.ack) as i32) <= 0;
-            // With timestamps there is room for three blocks; the option must not displace one.
+            // With timestamps there is space for three blocks; the option must not displace one.
             self.whole += u32::from(sack.len() == (held + usize::from(duplicate)).min(3));
             let newest = arrived.last().map_or(0, |&(_, end)| end);
             if sack.len() == 3 {
@@ -88,7 +88,7 @@ impl Reports {
 }
 
 #[test]
-fn sack_blocks_keep_their_place_and_arrivals_are_told_beside_them() {
+fn arrivals_do_not_displace_sack_blocks() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     // A queue of 20 ms, so that several holes are open at the same time.
     let pair = Pair::behind_bottleneck(20, 50_000).expect("namespaces");
@@ -108,7 +108,7 @@ fn sack_blocks_keep_their_place_and_arrivals_are_told_beside_them() {
 }
 
 #[test]
-fn arrivals_are_told_behind_vlan_tags() {
+fn reports_arrivals_behind_vlan_tags() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     // One tag, which the device holds or leaves in the packet; two tags, where one is in the packet in any case.
     for (tags, offload) in [(1, "on"), (1, "off"), (2, "on")] {
@@ -129,7 +129,7 @@ fn errors_of_tagged(seen: &Seen) -> usize {
 }
 
 #[test]
-fn traffic_of_others_arrives_as_it_was_sent() {
+fn cross_traffic_arrives_as_sent() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     Programs::load(STAMPS | WANTS).attach_stamp(&pair.right);

@@ -1,4 +1,4 @@
-//! Controllers that were not written here, loaded from files: what is accepted, what is refused, and with which words.
+//! User controllers, loaded from files: accepted ones, refused ones, and the messages.
 
 use super::clang;
 use super::connection::{goodput, transfer};
@@ -12,7 +12,7 @@ use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
 const SOURCE: &str = "examples/aimd.bpf.c";
-/// What makes the example a broken one, and a part of what is said about it.
+/// Defines that break the example, with a part of the expected message.
 const BROKEN: [(&str, &str); 7] = [
     ("-DNONE", "found 0 variables of struct tcp_congestion_ops; expected one"),
     ("-DTWO", "found 2 variables of struct tcp_congestion_ops; expected one"),
@@ -23,7 +23,7 @@ const BROKEN: [(&str, &str); 7] = [
     ("-DCONSTANT", "its window does not grow: 10 packets at most"),
 ];
 
-/// What makes the example pin a map by name.
+/// Define that makes the example pin a map by name.
 const PINNED: &str = "-DPINNED";
 
 pub fn objects() -> impl Iterator<Item = Vec<u8>> {
@@ -56,7 +56,7 @@ fn said(refused: Result<tcp::Bringing, Error>) -> String {
 }
 
 #[test]
-fn a_controller_of_a_file_is_tried_registered_and_unloaded() {
+fn loads_and_unloads_user_controller() {
     if !able() {
         return;
     }
@@ -88,7 +88,7 @@ fn a_controller_of_a_file_is_tried_registered_and_unloaded() {
 }
 
 #[test]
-fn a_map_that_a_file_pins_by_name_is_not_pinned() {
+fn maps_pinned_by_file_are_not_pinned() {
     if !able() {
         return;
     }
@@ -103,7 +103,7 @@ fn named(name: &str) -> Options {
 }
 
 #[test]
-fn what_is_broken_is_refused_with_the_reason_and_leaves_nothing() {
+fn refuses_broken_controllers_with_reason() {
     if !able() {
         return;
     }
@@ -131,7 +131,7 @@ fn what_is_broken_is_refused_with_the_reason_and_leaves_nothing() {
 }
 
 #[test]
-fn a_name_of_rapid_is_not_for_others() {
+fn user_controller_cannot_take_rapids_name() {
     if !able() {
         return;
     }
@@ -146,7 +146,7 @@ fn a_name_of_rapid_is_not_for_others() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn another_version_takes_its_place_and_drains_with_it() {
+fn replaced_version_drains_with_new_one() {
     if !able() {
         return;
     }

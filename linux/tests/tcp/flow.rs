@@ -1,4 +1,4 @@
-//! Connections whose application decides when to send, and what became of the bytes at the other end.
+//! Connections whose application decides when to send, and their received bytes.
 
 use super::connection::{Look, listen, look};
 use super::namespaces::{Path, RECEIVER};
@@ -103,7 +103,7 @@ impl Flow {
         Flow { stream, began: Instant::now(), received, reads, answers }
     }
 
-    /// Asks TCP to send no faster than this, in bytes per second.
+    /// Limits TCP's pacing rate, in bytes per second.
     pub fn limit(&self, rate: libc::c_ulong) {
         let (value, size) = ((&raw const rate).cast(), size_of_val(&rate) as libc::socklen_t);
         // SAFETY: the kernel reads one word.

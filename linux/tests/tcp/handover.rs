@@ -1,4 +1,4 @@
-//! Who steers a connection, and what a connection loses where Rapid cannot.
+//! Which controller steers a connection, and what a connection loses when Rapid falls back.
 
 use super::flow::{Flow, Set, set_control};
 use super::namespaces::{Bottleneck, Path, run, said};
@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_peer_that_tells_no_arrivals_gets_its_data_as_fast_as_from_cubic() {
+fn peer_without_arrivals_gets_cubics_speed() {
     if !able() {
         return;
     }
@@ -32,13 +32,13 @@ fn a_peer_that_tells_no_arrivals_gets_its_data_as_fast_as_from_cubic() {
     assert_eq!(fallen.len(), 6, "and status says so: {fallen:?}");
 }
 
-/// A sender whose successor is not in the kernel.
+/// A sender whose fallback controller is not in the kernel.
 pub fn orphan() -> Vec<u8> {
     clang::compiled("tests/tcp/orphan.bpf.c", &[])
 }
 
 #[test]
-fn where_there_is_no_cubic_reno_takes_over() {
+fn reno_takes_over_without_cubic() {
     if !clang::is_installed() || !able() {
         return;
     }
@@ -56,7 +56,7 @@ fn where_there_is_no_cubic_reno_takes_over() {
 }
 
 #[test]
-fn an_application_s_own_limit_outlives_the_hand_over() {
+fn pacing_limit_survives_handover_to_cubic() {
     if !able() {
         return;
     }
@@ -76,7 +76,7 @@ fn an_application_s_own_limit_outlives_the_hand_over() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_controller_set_after_connecting_hears_of_arrivals() {
+fn controller_set_after_connect_gets_arrivals() {
     if !able() {
         return;
     }
@@ -97,12 +97,12 @@ fn a_controller_set_after_connecting_hears_of_arrivals() {
 }
 
 #[test]
-fn a_controller_set_on_an_accepted_socket_hears_of_arrivals() {
+fn controller_set_after_accept_gets_arrivals() {
     if !able() {
         return;
     }
     let _alone = alone();
-    // The server is at the side whose packets cross the bottleneck.
+    // The server is on the side whose packets cross the bottleneck.
     let (rapid, path) = Loaded::over("acc", &Bottleneck { mbit: 50, limit: 100_000 });
     let listener = path.inside("a", || TcpListener::bind("10.88.1.1:0").expect("a port"));
     let to = listener.local_addr().expect("an address");
@@ -132,10 +132,10 @@ fn throttled(path: &Path) -> u64 {
     after.split(|c: char| !c.is_ascii_digit()).next().and_then(|word| word.parse().ok()).expect("a number")
 }
 
-/// An accepted connection, so that `fq` says that it paces only after the controller was chosen. Each answer is larger than the
-/// buffer, which holds what is paced and not what leaves at once.
+/// An accepted connection, so that `fq` reports pacing only after the controller was selected. Each reply is larger than the
+/// buffer, which holds paced packets but not bursts.
 #[test]
-fn fq_paces_what_cubic_has_taken_over() {
+fn fq_paces_after_handover_to_cubic() {
     if !able() {
         return;
     }
@@ -175,7 +175,7 @@ fn fq_paces_what_cubic_has_taken_over() {
 
 /// TCP takes a limit of 0 for none.
 #[test]
-fn a_limit_of_zero_is_none() {
+fn limit_of_zero_means_none() {
     if !able() {
         return;
     }

@@ -1,4 +1,4 @@
-//! The user-space build of the law repeats what the kernel's build of the same source computed.
+//! The user-space build of the law reproduces the computations of the kernel's build of the same source.
 
 use super::connection::transfer;
 use super::namespaces::Bottleneck;
@@ -18,7 +18,7 @@ pub const ARRIVAL: u32 = 3;
 
 /// Records the calls of one connection, from its first.
 pub fn recorded(options: Options) -> Vec<LawEvent> {
-    // A small buffer, so that there are losses.
+    // A small buffer causes losses.
     let bottleneck = Bottleneck { mbit: 40, limit: 12_000 };
     let (rapid, path) = Loaded::with("step", Options { flows: 2, ..options }, &bottleneck);
     let (mut events, done) = (Vec::new(), AtomicBool::new(false));
@@ -62,7 +62,7 @@ fn replayed(options: Options, replay: &Path) {
 }
 
 #[test]
-fn the_default_law_in_the_kernel_is_bit_for_bit_the_one_in_user_space() {
+fn kernel_law_matches_user_space_bit_for_bit() {
     if able() {
         let _alone = alone();
         replayed(Options::default(), &compiled());
@@ -70,7 +70,7 @@ fn the_default_law_in_the_kernel_is_bit_for_bit_the_one_in_user_space() {
 }
 
 #[test]
-fn the_law_of_the_dissertation_in_the_kernel_is_bit_for_bit_the_one_in_user_space() {
+fn kernel_thesis_law_matches_user_space_bit_for_bit() {
     if able() {
         let _alone = alone();
         let law = Law::Thesis(ThesisParams::new(Bytes::new(1500)));
