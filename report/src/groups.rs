@@ -22,12 +22,12 @@ pub fn loses_most(group: &Group) -> bool {
     group.interval(LOSS).is_some_and(|loss| loss.mean > 0.5)
 }
 
-/// Whether the replications do not tell two groups apart.
+/// Whether the replications do not separate two groups.
 pub fn is_open(difference: Option<Interval>) -> bool {
     matches!(difference, Some(Interval { mean, half_width: Some(half) }) if mean.abs() <= half)
 }
 
-/// Returns what the paired difference between the first two groups says against their order.
+/// The caveat that the paired difference between the first two groups adds to their order.
 pub fn doubt(difference: Option<Interval>, runs: usize) -> &'static str {
     match difference {
         _ if is_open(difference) => ", though the replications do not tell the first two apart (95 %, paired by seed)",
@@ -37,8 +37,8 @@ pub fn doubt(difference: Option<Interval>, runs: usize) -> &'static str {
     }
 }
 
-/// Returns the controllers in order of first appearance, each with a colour of its own that is safe to write into a
-/// style. Where two share one, as with two settings of a controller, the later takes another.
+/// The controllers in order of first appearance, each with a unique colour that is safe to write into a style. If two share
+/// one, as two settings of a controller do, the later gets another.
 pub fn controllers(results: &Results) -> Vec<(&str, String)> {
     let mut seen: Vec<(&str, String)> = Vec::new();
     for run in &results.runs {
@@ -59,13 +59,13 @@ pub fn flow_colour(kind: &str) -> Option<&'static str> {
     packetscale_models::congestion::find(kind).map(|entry| entry.colour)
 }
 
-/// Whether the flows of these results arrive, or all end: then their completions are what the pages are about.
+/// Whether the flows of these results arrive, or all end: then the pages show completion times.
 pub fn arrive(results: &Results) -> bool {
     let ended = |run: &Run| run.summary.completion_time_mean_s.is_some();
     results.runs.iter().any(|run| ended(run) || run.completions.iter().any(|row| row.completed > 0))
 }
 
-/// What says the same as the utilisation where no traffic takes a part of the link.
+/// Equal to the utilisation if no traffic takes a part of the link.
 pub const SAID_TWICE: &str = "available_share";
 
 /// Whether the share of what was available is the utilisation, in all groups that have it.
@@ -103,7 +103,7 @@ mod tests {
     use crate::example;
 
     #[test]
-    fn no_two_controllers_of_a_page_share_a_colour() {
+    fn controllers_have_distinct_colours() {
         let mut results = example::demo();
         results.runs.iter_mut().for_each(|run| run.colour = "#D55E00".to_string());
         let mut colours: Vec<String> = controllers(&results).into_iter().map(|(_, colour)| colour).collect();
@@ -120,13 +120,13 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_has_the_colour_of_its_controller_whatever_is_said_beside_it() {
+    fn flow_has_colour_of_its_controller() {
         assert_eq!(flow_colour("rapid (fell back to cubic: no stamps)"), flow_colour("rapid"));
         assert_eq!((flow_colour("rapid"), flow_colour("")), (Some("#D55E00"), None));
     }
 
     #[test]
-    fn the_paired_difference_is_exact_where_replications_differ_by_a_constant() {
+    fn constant_paired_difference_is_exact() {
         let mut results = example::demo();
         for run in &mut results.runs {
             let offset = if run.controller == "rapid" { 1.0 } else { 0.0 };

@@ -115,7 +115,7 @@ const PLACES: [Place; 12] = [
     },
 ];
 
-/// The picture that a page begins with where there is nothing to compare.
+/// The first picture of a page without a comparison.
 pub const THROUGHPUT: &str = "throughput";
 
 /// The curves that a picture needs.
@@ -128,7 +128,7 @@ pub fn is_of_a_run(name: &str) -> bool {
     PLACES.iter().any(|place| place.name == name)
 }
 
-/// Writes the places of the pictures that `wanted` names and that have something to draw.
+/// Writes places for the pictures that `wanted` selects and that have data.
 pub fn places(out: &mut String, results: &Results, wanted: impl Fn(&str) -> bool) {
     let traffic = has_traffic(results);
     let named = |words: &str| match measured(results) {
@@ -171,7 +171,7 @@ mod tests {
     use crate::example;
 
     #[test]
-    fn no_caption_speaks_of_traffic_where_there_is_none() {
+    fn captions_mention_traffic_only_if_present() {
         let mut results = example::demo();
         let written = |results: &Results| {
             let mut out = String::new();

@@ -19,7 +19,7 @@ pub struct Sweep {
     pub unit: String,
     /// Its values, where they are words; the axis then counts them from 0.
     pub names: Vec<String>,
-    /// Whether words stand in an order that a line may follow.
+    /// Whether words have an order that a line may follow.
     pub ordered: bool,
     /// One chart per figure that the runs have.
     pub charts: Vec<Chart>,
@@ -74,7 +74,7 @@ const SHOWN_OF_ARRIVALS: [&str; 6] =
 /// More small multiples than these are too small to read.
 const MOST_PANELS: usize = 12;
 
-/// From this ratio of the largest means on, one axis shows nothing of the smaller panel.
+/// Ratio of the largest means from which on the smaller panel gets its own axis.
 const APART: f64 = 3.0;
 
 /// Whether the panels need an axis each.
@@ -89,7 +89,7 @@ fn apart(panels: &[Panel]) -> bool {
 }
 
 impl Sweep {
-    /// Without what has no point, as where runs of one result have no value of another's key. `None`: nothing has any.
+    /// Drops panels without points, such as results that lack another's swept key. `None`: no panel has any.
     fn with_points(mut self) -> Option<Sweep> {
         for chart in &mut self.charts {
             chart.panels.retain(|panel| panel.lines.iter().any(|line| !line.points.is_empty()));
@@ -103,7 +103,7 @@ impl Sweep {
         if self.charts.iter().any(|chart| chart.own) { " Each panel has its own scale." } else { "" }
     }
 
-    /// What is to be said of the panels, as a sentence to append; nothing of a single one.
+    /// Note on the panels, as a sentence to append; empty for a single one.
     pub fn said(&self) -> String {
         let panels = self.charts.first().map_or(0, |chart| chart.panels.len());
         match (panels, self.left_out) {
@@ -176,7 +176,7 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
     all.with_points()
 }
 
-/// What each controller of the mixes got; `None` where no flows of several controllers meet.
+/// Share of each controller of the mixes; `None` unless flows of several controllers compete.
 fn shares(results: &Results, groups: &[Group], titles: &[String], axis: &SweptKey, values: &[String]) -> Option<Chart> {
     let panel = |title: &String| {
         let here = || groups.iter().filter(|group| others(results, group.params, &axis.key) == *title);
@@ -214,8 +214,7 @@ pub fn at_links(results: &Results) -> Option<Sweep> {
     parts(results, "Queueing, 95th percentile", Unit::Time, &links, "link", wait)
 }
 
-/// Returns what a flow got on each way, a panel for each; `None` where all data cross the same links, or where several keys
-/// are swept.
+/// Throughput of a flow on each route, one panel per route; `None` if all data cross the same links, or with several swept keys.
 pub fn by_way(results: &Results, network: &Network) -> Option<Sweep> {
     let groups = groups(&results.runs);
     let first = groups.first()?.ways();
@@ -227,8 +226,8 @@ pub fn by_way(results: &Results, network: &Network) -> Option<Sweep> {
     parts(results, "Throughput of a flow", Unit::Rate, &names, "way", got)
 }
 
-/// A figure of each part of the runs, like their links: a panel for each, over the swept key; where nothing is swept, one panel
-/// over the parts.
+/// A figure of each part of the runs, such as links: a panel for each, over the swept key; without a sweep, one panel over the
+/// parts.
 fn parts(
     results: &Results,
     label: &'static str,
@@ -291,7 +290,7 @@ fn values(groups: &[Group], key: &str) -> Vec<String> {
     distinct(groups.iter().filter_map(|group| group.params.get(key).cloned()))
 }
 
-/// Where a group stands on the axis: its number, or the number of its word.
+/// Position of a group on the axis: its number, or the index of its word.
 fn place(axis: &SweptKey, values: &[String], group: &Group) -> Option<f64> {
     let value = group.params.get(&axis.key)?;
     match axis.unit() {
@@ -300,12 +299,12 @@ fn place(axis: &SweptKey, values: &[String], group: &Group) -> Option<f64> {
     }
 }
 
-/// Of which link the figures of a run are, as a sentence to append; nothing where there is one.
+/// The link of a run's figures, as a sentence to append; empty with a single link.
 pub fn link_said(results: &Results) -> String {
     measured(results).map_or(String::new(), |link| format!(" All at {}, the measured link.", escape(link)))
 }
 
-/// What a band or bar is, in words.
+/// Meaning of a band or bar, in words.
 pub fn band_said(groups: &[Group]) -> &'static str {
     match groups.iter().map(|group| group.runs.len()).max() {
         Some(2) => "Mean of two runs, and both",
@@ -314,7 +313,7 @@ pub fn band_said(groups: &[Group]) -> &'static str {
     }
 }
 
-/// Returns the key on the axis: of those whose values are numbers, else of all, the one with most values.
+/// The key on the axis: of those with numeric values, else of all, the one with most values.
 fn axis<'k>(keys: &'k [SweptKey], groups: &[Group]) -> Option<&'k SweptKey> {
     let count = |key: &SweptKey| distinct(groups.iter().filter_map(|group| group.params.get(&key.key).cloned())).len();
     let several = || keys.iter().rev().filter(|key| count(key) > 1);

@@ -14,7 +14,7 @@ pub struct Tradeoff {
     pub y: &'static str,
     /// Unit of that axis, as the page's script knows it.
     pub unit: &'static str,
-    /// Swept keys; empty where nothing is swept.
+    /// Swept keys; empty without a sweep.
     pub swept: String,
     /// Whether the swept values of each controller are numbers, along which a line may lead from mean to mean.
     pub joined: bool,
@@ -57,7 +57,7 @@ const X: [&str; 2] = ["queue_delay_mean_s", "rtt_mean_s"];
 const FEWEST: usize = 3;
 /// Delays that are further apart than by this factor have a logarithmic axis.
 const WIDE: f64 = 30.0;
-/// More runs than these are dots and nothing else.
+/// With more runs only dots are drawn.
 const MANY: usize = 300;
 
 /// Returns the picture; `None` where there are not two clouds to compare, or no delay.
@@ -100,7 +100,7 @@ fn varies(groups: &[Group], key: &str) -> bool {
 }
 
 impl Tradeoff {
-    /// What it shows, in sentences.
+    /// The caption, in sentences.
     pub fn caption(&self) -> String {
         let mut said = String::from("A dot is a run; further left and higher is better.");
         if self.many {
@@ -149,7 +149,7 @@ mod tests {
     use experiment::results::groups;
 
     #[test]
-    fn a_dot_has_the_numbers_of_its_run() {
+    fn dot_has_numbers_of_run() {
         let results = example::demo();
         let found = tradeoff(&results, &groups(&results.runs)).unwrap();
         assert_eq!((found.x, found.y, found.clouds.len()), ("Queueing, mean", "Throughput", 3));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_not_joined_by_a_line() {
+    fn words_have_no_joining_line() {
         let mut results = example::sweep();
         let joined = |results: &Results| tradeoff(results, &groups(&results.runs)).unwrap().joined;
         assert!(joined(&results));
@@ -182,7 +182,7 @@ mod tests {
     /// Of (0, 0), (2, 0), (1, 3): means 1 and 1, variances 1 and 3, covariance 0.
     /// Of (0, 0), (1, 2), (2, 4): variances 1 and 4, covariance 2: a line.
     #[test]
-    fn the_ellipse_is_that_of_the_covariance() {
+    fn ellipse_matches_covariance() {
         let (mean, factor) = moments(&[(0.0, 0.0), (2.0, 0.0), (1.0, 3.0)]).unwrap();
         assert_eq!((mean, factor), ((1.0, 1.0), Some([1.0, 0.0, 3f64.sqrt()])));
         assert_eq!(moments(&[(0.0, 0.0), (1.0, 2.0), (2.0, 4.0)]).unwrap().1, Some([1.0, 2.0, 0.0]));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn one_cloud_and_runs_without_delay_give_no_picture() {
+    fn single_cloud_or_missing_delay_gives_no_picture() {
         let single = example::single();
         assert_eq!(tradeoff(&single, &groups(&single.runs)), None);
         let mut results = example::demo();

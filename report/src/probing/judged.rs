@@ -9,7 +9,7 @@ use serde_json::Value;
 /// A point of a line, and half of its interval.
 type Dot = (f64, Option<f64>, Option<f64>);
 
-/// How many streams are shown.
+/// Number of streams drawn.
 const SHOWN: usize = 2;
 
 pub fn content(name: &str, recipe: String, points: &[SweepPoint], readers: &[Reader], scores: &[Scored]) -> ProbePage {
@@ -121,7 +121,7 @@ fn line(name: &str, gaps: &[f64]) -> Line {
     Line { name: name.into(), origin: Origin::Simulated, dense: true, points, ..Line::default() }
 }
 
-/// One picture per point: the share of streams whose error is at most so much, a line per method.
+/// One picture per point: the share of streams with at most a given error, a line per method.
 fn errors(scores: &[Scored]) -> impl Iterator<Item = Picture> {
     let mut pictures: Vec<Picture> = Vec::new();
     for (point, score) in scores {
