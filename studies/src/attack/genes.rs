@@ -1,10 +1,10 @@
-//! What a path may do to a controller: the table of genes. Each row has its bounds, and why they are these: what lies outside
-//! is no path that a controller has to live on.
+//! Possible properties of a path: the table of genes. Each row has its bounds, with reasons: a controller need not handle paths
+//! outside of them.
 
 use Kind::*;
 use Scale::{Linear, Logarithmic};
 
-/// What happens to a path. A scenario has a gene's value only where its kind happens.
+/// Kind of event on a path. A scenario has a gene's value only if it has its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Every path has a rate, a round trip and a buffer.
@@ -25,7 +25,7 @@ pub enum Kind {
     Delay,
     /// Packets are lost at random.
     Loss,
-    /// Nothing comes through for a while.
+    /// Outages.
     Outages,
     /// Packets overtake each other.
     Reorder,
@@ -33,7 +33,7 @@ pub enum Kind {
     Pulses,
     /// Random bursts of others.
     Bursts,
-    /// What receivers and the way back do to acknowledgments and to arrival times.
+    /// Effects of receivers and the return path on acknowledgments and arrival times.
     Receiver,
 }
 
@@ -83,7 +83,7 @@ pub struct Gene {
     pub least: f64,
     /// The largest.
     pub most: f64,
-    /// What it is where it does not matter.
+    /// The neutral value.
     pub usual: f64,
     /// How it is spread.
     pub scale: Scale,
@@ -104,14 +104,14 @@ impl Gene {
         self.fitted(value, 3)
     }
 
-    /// The nearest value with so many digits that the gene may have.
+    /// The nearest allowed value with this number of digits.
     pub fn fitted(&self, value: f64, digits: usize) -> f64 {
         let value = rounded(value, digits).clamp(self.least, self.most);
         if self.whole { value.round() } else { value }
     }
 }
 
-/// To so many significant digits, as they are written.
+/// Rounded to this number of significant digits.
 pub fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gene_lies_within_its_bounds_and_so_does_its_usual_value() {
+    fn gene_and_neutral_value_are_within_bounds() {
         for gene in GENES {
             assert!(gene.least < gene.most && (gene.least..=gene.most).contains(&gene.usual), "{}", gene.name);
             assert!(gene.scale == Linear || gene.least > 0.0, "{}", gene.name);
@@ -234,12 +234,12 @@ mod tests {
     }
 
     #[test]
-    fn digits_are_those_that_are_written() {
+    fn digits_match_text() {
         assert_eq!((rounded(12.345, 3), rounded(0.098765, 2), rounded(0.0, 3)), (12.3, 0.099, 0.0));
     }
 
     #[test]
-    fn every_cause_has_a_gene_and_a_name_of_its_own() {
+    fn causes_have_genes_and_unique_names() {
         for (place, kind) in Kind::CAUSES.iter().enumerate() {
             assert!(GENES.iter().any(|gene| gene.kind == *kind), "{}", kind.name());
             assert!(Kind::CAUSES[..place].iter().all(|other| other.name() != kind.name()));

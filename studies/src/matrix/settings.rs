@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_names_what_was_asked_for() {
+    fn refusal_names_requested_controller() {
         let settings = read(&[]).unwrap_or_else(|_| panic!("the settings are read"));
         let refusal = |first, second| match settings[0].scenario(first, second, true) {
             Err(refusal) => refusal.to_string(),

@@ -28,7 +28,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Reads the text of the file `path`; `beside` are the files of its folder.
+    /// Parses the text of the file `path`; `beside` are the files of its folder.
     pub(crate) fn read(
         name: &str,
         path: &Path,
@@ -113,7 +113,7 @@ struct Written<'a> {
     include: &'a str,
     set: &'a Keys,
     short: &'a QuickRuns,
-    /// The byte where its source stands.
+    /// Byte offset of its source.
     at: usize,
 }
 

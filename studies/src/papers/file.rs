@@ -1,4 +1,4 @@
-//! The files as they are written; `docs/adding-a-figure.md` says what each key means.
+//! The files' structure; `docs/adding-a-figure.md` explains each key.
 
 use crate::papers::during::During;
 use serde::Deserialize;
@@ -48,7 +48,7 @@ pub(crate) struct FigureFile {
 pub(crate) struct Simulate {
     pub name: String,
     pub scenario: Spanned<String>,
-    /// A file beside the figure, with keys for what the scenario leaves out.
+    /// A file in the same folder, with keys that the scenario omits.
     #[serde(default)]
     pub include: String,
     #[serde(default)]
@@ -142,14 +142,14 @@ pub(crate) struct Value {
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(from = "ShownBy")]
 pub(crate) struct Shown {
-    /// The source; empty: nothing shows it.
+    /// The source; empty: none.
     pub from: String,
     pub selection: Keys,
     /// The source by which it is divided, or which is taken from it.
     pub against: Option<String>,
 }
 
-/// As it is written: the name of a source, or a table.
+/// Its two forms: the name of a source, or a table.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum ShownBy {
@@ -190,7 +190,7 @@ pub(crate) struct Table {
     pub selection: Keys,
     #[serde(default = "one")]
     pub times: f64,
-    /// The key that tells rows apart, and the key that tells columns apart.
+    /// The keys that identify rows and columns.
     pub row: String,
     pub column: String,
     pub columns: Vec<toml::Value>,

@@ -1,4 +1,4 @@
-//! Results that were obtained earlier and are kept as data, because they need more than this program (a learner, for
+//! Results that were obtained earlier and are stored as data, because they need more than this program (a learner, for
 //! example): points with their figures, and the command that computes them again.
 
 use crate::papers::file::Recorded;
@@ -11,9 +11,9 @@ use std::collections::BTreeMap;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Data {
-    /// The command, its inputs, and what it did.
+    /// The command, its inputs, and a description.
     recipe: String,
-    /// The points. Their text values tell them apart; all other values are their figures.
+    /// The points. Text values identify them; all other values are their figures.
     point: Vec<toml::Table>,
 }
 

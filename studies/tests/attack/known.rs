@@ -1,4 +1,4 @@
-//! Weaknesses that are known, in the simulator: the search must find them by itself, with a fixed number of paths and one seed. They
+//! Known weaknesses, in the simulator: the search must find them unaided, with a fixed number of paths and one seed. They
 //! take minutes, so a plain run ignores them: `cargo test -p studies --test attack -- --ignored known`.
 
 use harness::runner::Program;
@@ -73,6 +73,6 @@ fn is_starved_by_delay(attack: &Attack, packets: std::ops::RangeInclusive<f64>) 
 /// L. S. Brakmo, L. L. Peterson, *TCP Vegas*, JSAC 13, 1995: between alpha = 2 and beta = 4 packets.
 #[test]
 #[ignore = "takes minutes"]
-fn vegas_takes_a_longer_path_for_a_queue() {
+fn vegas_mistakes_longer_path_for_queue() {
     is_starved_by_delay(&attacked("vegas", Against::Controller("cubic".to_string()), 1440), 1.0..=8.0);
 }

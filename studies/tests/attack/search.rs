@@ -58,7 +58,7 @@ fn attacked(host: &Counting, jobs: u16, watch: &Until, folder: &Path) -> Attack 
 }
 
 #[test]
-fn the_only_weakness_is_found_and_written_as_a_scenario() {
+fn finds_and_writes_only_weakness() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let host = formula();
     // An earlier search found something else.
@@ -92,7 +92,7 @@ fn the_only_weakness_is_found_and_written_as_a_scenario() {
 }
 
 #[test]
-fn the_same_seed_finds_the_same_with_any_number_of_jobs() {
+fn same_seed_finds_same_with_any_jobs() {
     let found = |jobs| {
         let folder = tempfile::tempdir().expect("a temporary folder");
         attacked(&formula(), jobs, &Until::paths(u64::MAX), folder.path())
@@ -101,7 +101,7 @@ fn the_same_seed_finds_the_same_with_any_number_of_jobs() {
 }
 
 #[test]
-fn a_search_that_was_ended_keeps_what_it_found_and_goes_on() {
+fn interrupted_search_keeps_findings_and_resumes() {
     let (folder, whole) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let first = formula();
     let ended = attacked(&first, 2, &Until::paths(800), folder.path());
@@ -119,7 +119,7 @@ fn a_search_that_was_ended_keeps_what_it_found_and_goes_on() {
 }
 
 #[test]
-fn a_controller_against_itself_and_one_that_is_not_there_are_refused() {
+fn refuses_missing_controller_and_self_comparison() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let refusal = |controller: &str, against: Against| {
         let host = formula();
