@@ -17,14 +17,14 @@ use pyo3::types::{PyString, PyTuple};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-/// What a run is unwound with: an exception of a controller.
+/// Payload of a run's unwinding: an exception of a controller.
 pub struct Raised(pub PyErr);
 
 fn or_unwind<T>(result: PyResult<T>) -> T {
     result.unwrap_or_else(|error| resume_unwind(Box::new(Raised(error))))
 }
 
-/// What the contract has in picoseconds, in whole nanoseconds: what is less does not count.
+/// Converts the contract's picoseconds to nanoseconds, rounded down.
 fn nanos(span: Span) -> u64 {
     span.picos() / PICOS
 }
@@ -52,7 +52,7 @@ macro_rules! events {
 }
 
 events! {
-    /// What a controller knows at the start of its flow.
+    /// Parameters of a flow, for its controller.
     Start {
         /// When: nanoseconds since the run began.
         now_ns: u64,
@@ -75,7 +75,7 @@ events! {
         size_bytes: u64,
         /// Packets in flight, this one included.
         in_flight_packets: u32,
-        /// Whether the flow had nothing else to send.
+        /// Whether the flow had no other data to send.
         app_limited: bool,
         /// Whether it is a retransmission.
         retransmission: bool,
@@ -84,7 +84,7 @@ events! {
     Ack {
         /// When: nanoseconds since the run began.
         now_ns: u64,
-        /// Round-trip time of the newest transmission that it covers; None where that cannot be said (RFC 6298, Karn).
+        /// Round-trip time of the newest transmission that it covers; None if ambiguous (RFC 6298, Karn).
         rtt_ns: Option<u64>,
         /// Smoothed round-trip time (RFC 6298).
         srtt_ns: u64,
@@ -210,7 +210,7 @@ impl Clone for Instance {
 }
 
 impl Instance {
-    /// Tells what happened, and asks what is decided.
+    /// Reports an event, and reads the decision.
     fn tell<Event>(&mut self, now: Time, event: Event, name: for<'py> fn(Python<'py>) -> &'py Bound<'py, PyString>)
     where
         for<'py> (Event,): PyCallArgs<'py>,
@@ -223,7 +223,7 @@ impl Instance {
     }
 }
 
-/// What it decides: `(window_packets, departure_ns or None)`.
+/// The object's decision: `(window_packets, departure_ns or None)`.
 fn decision(object: &Bound<'_, PyAny>, now: Time) -> PyResult<Decision> {
     let found = object.call_method0(intern!(object.py(), "decision"))?;
     let read = || -> PyResult<(f64, Option<f64>)> {
@@ -318,7 +318,7 @@ impl Controller for Instance {
         self.decision
     }
 
-    /// Who has `on_mark` answers marks.
+    /// A controller with `on_mark` responds to marks.
     fn needs(&self) -> Needs {
         Needs { ecn: if self.calls.mark { Ecn::Ect0 } else { Ecn::NotEct }, ..Needs::NOTHING }
     }

@@ -1,4 +1,4 @@
-//! What went wrong, as the rooms say it and as Python raises it.
+//! Errors, from Rust's modules to Python's exceptions.
 
 use experiment::scenario::{Place, ScenarioError};
 use harness::runner::Refusal;

@@ -4,6 +4,7 @@
 //! A kernel comes from the cache ([`kernels`], [`fetch`]). It is booted once with our own file system ([`image`]),
 //! whose first process is this program ([`guest`]); a snapshot of the booted machine is stored ([`base`]). Each run resumes a
 //! copy of it, with the job in shared memory ([`board`], [`job`]), and returns raw records; the host makes the figures.
+
 mod base;
 mod bench;
 mod board;
