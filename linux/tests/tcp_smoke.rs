@@ -63,7 +63,7 @@ fn rapid_runs_on_this_kernel() {
     let unloaded = tcp::unload(&name);
     let status = sent.expect("sends");
     // Steered, or fallen back for a reason.
-    assert!(!status.connections.is_empty() || !status.fallen.is_empty(), "nobody steered it");
+    assert!(!status.connections.is_empty() || !status.fallen.is_empty(), "no controller steered it");
     assert_eq!(receiver.join().expect("no panic").expect("reads"), AMOUNT);
     assert!(unloaded.expect("unloads") && !tcp::is_registered(&name), "something stays");
     assert_eq!(status.unlisted.is_some(), trial.without_list.is_some(), "status and load disagree");

@@ -181,10 +181,10 @@ mod tests {
     #[test]
     fn lists_kernel_controllers_by_scenario_names() {
         let has = |names: &[&str]| available(&names.iter().map(|name| name.to_string()).collect::<Vec<_>>());
-        let told = has(&["reno", "cubic", "bbr"]);
-        let mut told: Vec<&str> = told.split(", ").collect();
-        told.sort_unstable();
-        assert_eq!(told, ["bbr", "bbr1", "cubic", "newreno"]);
+        let names = has(&["reno", "cubic", "bbr"]);
+        let mut names: Vec<&str> = names.split(", ").collect();
+        names.sort_unstable();
+        assert_eq!(names, ["bbr", "bbr1", "cubic", "newreno"]);
         assert_eq!(has(&["nobody"]), "");
     }
 }

@@ -87,7 +87,7 @@ static void acknowledge(void)
 	}
 }
 
-/* hear NS CLOCK RTT: the arrival as it is read, whether it is believed, and the doubts. */
+/* hear NS CLOCK RTT: the decoded arrival, whether it is trusted, and the doubts. */
 static void hear(void)
 {
 	u64 now, rtt, arrival;
@@ -101,7 +101,7 @@ static void hear(void)
 	printf("%llu %d %u\n", arrival, believed, feedback.doubts);
 }
 
-/* spoil READABLE: an option that cannot be read after so many that can; whether the peer is still trusted. */
+/* spoil READABLE: an unreadable option after READABLE valid ones; whether the peer is still trusted. */
 static void spoil(void)
 {
 	u32 readable;

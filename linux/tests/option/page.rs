@@ -115,9 +115,9 @@ fn run_round_trips_within_one_in_4096() {
         let read = Run::read(&option).expect("an option");
         prop_assert_eq!(page.get(&option), Some(read.clone()), "the two readings of the page");
         prop_assert_eq!((read.newest_ns, read.beside), (run.newest_ns, run.beside));
-        for (&gap, &told) in run.gap_ns.iter().zip(&read.gap_ns) {
-            prop_assert!(told <= gap && (gap - told) * 4096 <= gap, "{} was told as {}", gap, told);
-            prop_assert!(gap >= 8192 || told == gap, "{} was told as {}", gap, told);
+        for (&gap, &reported) in run.gap_ns.iter().zip(&read.gap_ns) {
+            prop_assert!(reported <= gap && (gap - reported) * 4096 <= gap, "{} was encoded as {}", gap, reported);
+            prop_assert!(gap >= 8192 || reported == gap, "{} was encoded as {}", gap, reported);
         }
         Ok(())
     });
@@ -137,10 +137,10 @@ fn every_gap_has_one_encoding() {
 #[test]
 fn unrepresentable_gap_ends_run() {
     let Some(page) = Page::open() else { return };
-    let told =
+    let reported =
         |gap_ns: Vec<u32>| Run::read(&page.put(&Run { newest_ns: 7, beside: false, gap_ns })).expect("an option");
-    assert_eq!(told(vec![5, GAP_MAX_NS, 6]).gap_ns, [5, GAP_MAX_NS, 6]);
-    assert_eq!(told(vec![5, GAP_MAX_NS + 1, 6]).gap_ns, [5]);
+    assert_eq!(reported(vec![5, GAP_MAX_NS, 6]).gap_ns, [5, GAP_MAX_NS, 6]);
+    assert_eq!(reported(vec![5, GAP_MAX_NS + 1, 6]).gap_ns, [5]);
 }
 
 #[test]
@@ -233,7 +233,7 @@ fn reports_every_arrival_despite_late_tcp() {
                 prop_assert_eq!(take, 0, "arrivals were left out");
                 continue;
             };
-            prop_assert!(take > 0, "nothing new was to be told");
+            prop_assert!(take > 0, "no new arrival to report");
             let newest = times[taken as usize - 1];
             prop_assert_eq!(run.newest_ns, (newest & 0x7fff_ffff) as u32);
             // Earlier arrivals are repeated, as far as they fit: that acknowledgment may be lost.
@@ -255,7 +255,7 @@ fn segment_above_hole_is_reported_alone() {
     let run = |newest_ns, beside| Some(Run { newest_ns, beside, gap_ns: vec![] });
     assert_eq!(acknowledge(&page, 1, 3), run(3_000, true), "segment 1 is missing");
     note(&page, 1, 9_000);
-    assert_eq!(acknowledge(&page, 3, 3), None, "what ends at 3 was told");
+    assert_eq!(acknowledge(&page, 3, 3), None, "the run up to 3 was reported");
     note(&page, 3, 9_500);
     assert_eq!(acknowledge(&page, 4, 4), run(9_500, false), "segment 1 is not next to it");
 }

@@ -148,7 +148,7 @@ fn unreadable_options_in_accepted_segments_trigger_fallback() {
 #[test]
 fn request_counts_only_in_accepted_segment() {
     let Some(_alone) = needs_programs().then(alone) else { return };
-    for (what, ahead, asked) in [("never sent", 1000, false), ("the newest", 0, true)] {
+    for (what, ahead, requested) in [("never sent", 1000, false), ("the newest", 0, true)] {
         let pair = Pair::new().expect("namespaces");
         let cgroup = Cgroup::new("asked").expect("a cgroup");
         let programs = Programs::load(STAMPS | WANTS);
@@ -161,10 +161,10 @@ fn request_counts_only_in_accepted_segment() {
                 let map = programs.option.maps().find(|map| map.name() == "stamps").expect("the map");
                 map.lookup(&sender.as_raw_fd().to_ne_bytes(), MapFlags::ANY).expect("a lookup").is_some()
             };
-            assert!(!notes(), "nobody has asked it");
+            assert!(!notes(), "without a request");
             forge(&pair, sender, ahead, &QUESTION);
             thread::sleep(Duration::from_millis(100));
-            assert_eq!(notes(), asked, "{what}");
+            assert_eq!(notes(), requested, "{what}");
         });
     }
 }

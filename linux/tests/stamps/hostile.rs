@@ -39,15 +39,15 @@ pub fn feedback(programs: &Programs, socket: i32) -> Feedback {
 }
 
 /// Makes a short transfer to a lying receiver; returns the sender's state at its end.
-fn told(lie: Lie) -> (Feedback, u64) {
-    told_of(lie, Plan { bytes: 400_000, rate: 4_000_000, ..Plan::default() })
+fn transfer(lie: Lie) -> (Feedback, u64) {
+    transfer_with(lie, Plan { bytes: 400_000, rate: 4_000_000, ..Plan::default() })
 }
 
-fn told_of(lie: Lie, plan: Plan) -> (Feedback, u64) {
-    told_over(&Pair::new().expect("namespaces"), lie, plan)
+fn transfer_with(lie: Lie, plan: Plan) -> (Feedback, u64) {
+    transfer_over(&Pair::new().expect("namespaces"), lie, plan)
 }
 
-fn told_over(pair: &Pair, lie: Lie, plan: Plan) -> (Feedback, u64) {
+fn transfer_over(pair: &Pair, lie: Lie, plan: Plan) -> (Feedback, u64) {
     let cgroup = Cgroup::new("told").expect("a cgroup");
     let programs = Programs::load(STAMPS | WANTS);
     let _option = programs.attach_option(&cgroup);
@@ -60,8 +60,8 @@ fn told_over(pair: &Pair, lie: Lie, plan: Plan) -> (Feedback, u64) {
 }
 
 /// Sends for two seconds to a lying receiver; returns the sender's state at the end.
-fn told_for_long(lie: Lie) -> Feedback {
-    told_of(lie, Plan { bytes: 500_000, rate: 250_000, ..Plan::default() }).0
+fn long_transfer(lie: Lie) -> Feedback {
+    transfer_with(lie, Plan { bytes: 500_000, rate: 250_000, ..Plan::default() }).0
 }
 
 #[test]
@@ -69,17 +69,17 @@ fn told_for_long(lie: Lie) -> Feedback {
 fn rejects_fake_receiver_clock_within_2s() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     for lie in [Lie::Zero, Lie::Frozen, Lie::Random, Lie::Backwards, Lie::Fast, Lie::Slow] {
-        let feedback = told_for_long(lie);
+        let feedback = long_transfer(lie);
         assert!(!feedback.trusted && feedback.malformed >= 2, "{lie:?}: {feedback:?}");
     }
-    let honest = told_for_long(Lie::Truth);
+    let honest = long_transfer(Lie::Truth);
     assert!(honest.trusted && honest.malformed == 0 && honest.news > 100, "{honest:?}");
 }
 
 #[test]
 fn honest_option_is_never_malformed() {
     let Some(_alone) = needs_programs().then(alone) else { return };
-    let (feedback, _) = told(Lie::Truth);
+    let (feedback, _) = transfer(Lie::Truth);
     assert!(feedback.news > 50 && feedback.malformed == 0, "{feedback:?}");
 }
 
@@ -90,7 +90,7 @@ fn reordering_and_duplicates_keep_options_valid() {
         let pair = Pair::new().expect("namespaces");
         let end = if way_back { &pair.right } else { &pair.left };
         end.command("tc", "qdisc add dev wire root netem delay 5ms reorder 25%").expect("netem");
-        let (feedback, _) = told_over(&pair, Lie::Truth, Plan { rate: 1_000_000, ..Plan::default() });
+        let (feedback, _) = transfer_over(&pair, Lie::Truth, Plan { rate: 1_000_000, ..Plan::default() });
         assert!(feedback.news > 100 && feedback.malformed == 0, "on the way back: {way_back}; {feedback:?}");
     }
 }
@@ -98,7 +98,7 @@ fn reordering_and_duplicates_keep_options_valid() {
 #[test]
 fn stripped_option_leaves_no_arrivals() {
     let Some(_alone) = needs_programs().then(alone) else { return };
-    let (feedback, changed) = told(Lie::Stripped);
+    let (feedback, changed) = transfer(Lie::Stripped);
     assert!(changed > 50 && feedback.news == 0 && feedback.count == 0, "{feedback:?}, {changed} stripped");
 }
 
@@ -106,7 +106,7 @@ fn stripped_option_leaves_no_arrivals() {
 #[test]
 fn corrupted_option_is_counted_or_valid() {
     let Some(_alone) = needs_programs().then(alone) else { return };
-    let (feedback, changed) = told(Lie::Corrupt);
+    let (feedback, changed) = transfer(Lie::Corrupt);
     assert!(changed > 50 && feedback.malformed > 0 && !feedback.trusted, "{feedback:?}, {changed} corrupted");
     assert!(feedback.arrival_ns.len() <= 11 && feedback.arrival_ns.is_sorted(), "{feedback:?}");
 }
@@ -116,7 +116,7 @@ fn corrupted_option_is_counted_or_valid() {
 fn arrivals_in_one_ack_are_monotonic() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     for lie in [Lie::Zero, Lie::Frozen, Lie::Random, Lie::Backwards, Lie::Fast, Lie::Slow] {
-        let (feedback, changed) = told(lie);
+        let (feedback, changed) = transfer(lie);
         assert!(changed > 50 && feedback.news > 0, "{lie:?}: {feedback:?}, {changed} lies");
         assert!(feedback.arrival_ns.is_sorted(), "{lie:?}: {feedback:?}");
     }

@@ -49,7 +49,7 @@ struct Reports {
     /// Those with space for the option that can identify their arrival: it ends at the acknowledgment
     /// number or at the first block's right edge.
     nameable: u32,
-    told: u32,
+    reported: u32,
     /// Those with three blocks and so no space for the option.
     crowded: u32,
 }
@@ -81,7 +81,7 @@ impl Reports {
                 self.crowded += 1;
             } else if newest == segment.ack || newest == sack[0].1 {
                 self.nameable += 1;
-                self.told += u32::from(run_of(segment).is_some());
+                self.reported += u32::from(run_of(segment).is_some());
             }
         }
     }
@@ -99,11 +99,11 @@ fn arrivals_do_not_displace_sack_blocks() {
     let seen = both(&pair, &Plan { bytes: 2_000_000, rate: u32::MAX, ..Plan::default() });
     let mut reports = Reports::default();
     reports.count(&seen);
-    let told = errors(&seen).len();
-    eprintln!("{told} arrivals told of {}, {:?}", seen.right.iter().filter(|s| s.payload > 0).count(), way.done());
+    let reported = errors(&seen).len();
+    eprintln!("{reported} arrivals reported of {}, {:?}", seen.right.iter().filter(|s| s.payload > 0).count(), way.done());
     eprintln!("{reports:?}");
     assert!(reports.all > 20 && reports.whole == reports.all, "SACK blocks are missing: {reports:?}");
-    assert!(reports.nameable > 10 && reports.told == reports.nameable, "arrivals are missing: {reports:?}");
+    assert!(reports.nameable > 10 && reports.reported == reports.nameable, "arrivals are missing: {reports:?}");
     assert!(reports.crowded > 5, "three blocks were to be seen: {reports:?}");
 }
 
@@ -118,8 +118,8 @@ fn reports_arrivals_behind_vlan_tags() {
         way.attach("path_tag", &pair.left, TC_EGRESS);
         way.attach("path_untag", &pair.right, TC_INGRESS);
         let seen = both(&pair, &Plan { bytes: 300_000, ..Plan::default() });
-        let (told, packets) = (errors_of_tagged(&seen), seen.left.iter().filter(|s| s.payload > 0).count());
-        assert!(told * 100 >= packets * 95, "{tags} tags, offload {offload}: {told} of {packets} packets told");
+        let (reported, packets) = (errors_of_tagged(&seen), seen.left.iter().filter(|s| s.payload > 0).count());
+        assert!(reported * 100 >= packets * 95, "{tags} tags, offload {offload}: {reported} of {packets} packets reported");
     }
 }
 

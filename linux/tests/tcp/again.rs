@@ -136,8 +136,8 @@ fn error_names_missing_load() {
     if !able() {
         return;
     }
-    let asked = [tcp::status("nobody").map(drop), tcp::flows("nobody").map(drop), tcp::switch("nobody", true)];
-    for refused in asked {
+    let requested = [tcp::status("nobody").map(drop), tcp::flows("nobody").map(drop), tcp::switch("nobody", true)];
+    for refused in requested {
         let words = refused.expect_err("not loaded").to_string();
         assert_eq!(words, "nobody is not loaded; `packetscale tcp load` loads it");
     }

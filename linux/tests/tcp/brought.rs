@@ -48,7 +48,7 @@ fn route(test: &str) -> Route {
     route
 }
 
-fn said(refused: Result<tcp::Bringing, Error>) -> String {
+fn printed(refused: Result<tcp::Bringing, Error>) -> String {
     match refused {
         Ok(brought) => panic!("accepted: {brought:?}"),
         Err(Error::Input(words) | Error::Machine(words)) => words,
@@ -69,15 +69,15 @@ fn loads_and_unloads_user_controller() {
     assert_eq!((found.name.as_str(), found.old), ("aimd", 0));
     assert!(found.tried.lossy.is_some(), "this kernel has netem");
     assert!(tcp::is_registered("aimd") && !tcp::is_registered("packetscale_try"));
-    let nobody = Brought { registered: true, users: 0, earlier: 0 };
-    assert_eq!(tcp::brought("aimd").expect("root"), Some(nobody));
+    let empty = Brought { registered: true, users: 0, earlier: 0 };
+    assert_eq!(tcp::brought("aimd").expect("root"), Some(empty));
     assert_eq!(tcp::brought("rapid").expect("root"), None);
     let rate = goodput(&transfer(&route, "aimd", 3 * SECOND), SECOND) / 1e6;
     eprintln!("{rate:.1} Mbit/s of 20");
     assert!(rate > 17.0, "{rate:.1} Mbit/s");
     // The kernel counts its users; at their end they are none.
     let flow = Flow::open(&route, "aimd", Set::BeforeConnect);
-    assert_eq!(tcp::brought("aimd").expect("root"), Some(Brought { users: 1, ..nobody }));
+    assert_eq!(tcp::brought("aimd").expect("root"), Some(Brought { users: 1, ..empty }));
     drop(flow);
     for refused in [tcp::status("aimd").map(drop), tcp::switch("aimd", false), tcp::load(&named("aimd")).map(drop)] {
         let words = refused.expect_err("Rapid's affair").to_string();
@@ -111,7 +111,7 @@ fn refuses_broken_controllers_with_reason() {
     let route = route("broken");
     let was = machine(&route);
     for (word, why) in BROKEN {
-        let words = said(tcp::bring(&file(&[word]), None, false));
+        let words = printed(tcp::bring(&file(&[word]), None, false));
         eprintln!("{words}");
         assert!(words.contains(why) && words.contains("aimd-D"), "{word}: {words}");
         assert_eq!(machine(&route), was, "{word}");
@@ -120,11 +120,11 @@ fn refuses_broken_controllers_with_reason() {
     let own = std::env::current_exe().expect("a program of this machine");
     for (path, why) in [(text, "expected an ELF file"), (own, "expected an ELF file"), ("/none".into(), "No such file")]
     {
-        let words = said(tcp::bring(&path, None, false));
+        let words = printed(tcp::bring(&path, None, false));
         assert!(words.contains(why) && words.starts_with(&path.display().to_string()), "{words}");
     }
     for (name, why) in [("cubic", "not ours"), ("a name", "letters"), ("sixteen_letters_", "15 letters")] {
-        let words = said(tcp::bring(&file(&[]), Some(name), false));
+        let words = printed(tcp::bring(&file(&[]), Some(name), false));
         assert!(words.contains(why), "{name}: {words}");
     }
     assert_eq!(machine(&route), was);
@@ -138,7 +138,7 @@ fn user_controller_cannot_take_rapids_name() {
     let _alone = alone();
     let rapid = super::Loaded::new("bring", named(""));
     for replace in [false, true] {
-        let words = said(tcp::bring(&file(&[]), Some(&rapid.name), replace));
+        let words = printed(tcp::bring(&file(&[]), Some(&rapid.name), replace));
         assert!(words.contains("is Rapid"), "{words}");
     }
     assert_eq!(tcp::status(&rapid.name).expect("still loaded").flows, 4);
@@ -156,7 +156,7 @@ fn replaced_version_drains_with_new_one() {
     let was = machine(&route);
     let example = file(&[]);
     tcp::bring(&example, None, false).unwrap_or_else(|error| panic!("{error}"));
-    assert!(said(tcp::bring(&example, None, false)).contains("--replace"));
+    assert!(printed(tcp::bring(&example, None, false)).contains("--replace"));
     let mut old = Flow::open(&route, "aimd", Set::BeforeConnect);
     old.bulk(SECOND);
     let found = tcp::bring(&example, None, true).unwrap_or_else(|error| panic!("{error}"));

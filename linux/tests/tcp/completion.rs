@@ -3,7 +3,7 @@
 
 use super::connection::{listen, open};
 use super::namespaces::{Bottleneck, Path};
-use super::{Loaded, Nobody, able, alone, long};
+use super::{Loaded, EmptyCgroup, able, alone, long};
 use linux::tcp::Options;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener};
@@ -59,12 +59,12 @@ fn times(path: &Path, control: &str, planned: &[Planned]) -> Vec<f64> {
         let transfer = |&(at, bytes): &Planned| {
             scope.spawn(move || {
                 std::thread::sleep(at.saturating_sub(began.elapsed()));
-                let asked = Instant::now();
+                let requested = Instant::now();
                 let mut stream = open(path, control, port).expect("connects");
                 stream.write_all(&vec![0; bytes]).expect("sends");
                 stream.shutdown(Shutdown::Write).expect("ends");
                 assert_eq!(stream.read(&mut [0]).expect("the other end closes"), 0);
-                asked.elapsed().as_secs_f64()
+                requested.elapsed().as_secs_f64()
             })
         };
         let transfers: Vec<_> = planned.iter().map(transfer).collect();
@@ -161,8 +161,8 @@ fn long_transfer_matches_cubic() {
 fn transfers_to_plain_peer_match_cubic() {
     if able() {
         let _alone = alone();
-        let nobody = Nobody::new("without");
-        let options = Options { cgroup: Some(nobody.0.clone()), ..Options::default() };
+        let empty = EmptyCgroup::new("without");
+        let options = Options { cgroup: Some(empty.0.clone()), ..Options::default() };
         compare("without", options, &one_after_another(), &Most::all(1.02));
     }
 }

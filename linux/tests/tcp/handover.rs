@@ -1,8 +1,8 @@
 //! Which controller steers a connection, and what a connection loses when Rapid falls back.
 
 use super::flow::{Flow, Set, set_control};
-use super::namespaces::{Bottleneck, Path, run, said};
-use super::{Loaded, Nobody, able, alone, clang};
+use super::namespaces::{Bottleneck, Path, run, printed};
+use super::{Loaded, EmptyCgroup, able, alone, clang};
 use linux::tcp::{self, Options, Source};
 use nix::sys::socket::{getsockopt, sockopt};
 use std::io::{Read, Write};
@@ -16,8 +16,8 @@ fn peer_without_arrivals_gets_cubics_speed() {
         return;
     }
     let _alone = alone();
-    let nobody = Nobody::new("handover");
-    let rapid = Loaded::new("hand", Options { flows: 4, cgroup: Some(nobody.0.clone()), ..Options::default() });
+    let empty = EmptyCgroup::new("handover");
+    let rapid = Loaded::new("hand", Options { flows: 4, cgroup: Some(empty.0.clone()), ..Options::default() });
     let path = Path::new("hand", &Bottleneck { mbit: 50, limit: 375_000 });
     path.delay(60);
     for set in [Set::BeforeConnect, Set::AfterConnect] {
@@ -29,7 +29,7 @@ fn peer_without_arrivals_gets_cubics_speed() {
         }
     }
     let fallen = tcp::status(&rapid.name).expect("loaded").fallen;
-    assert_eq!(fallen.len(), 6, "and status says so: {fallen:?}");
+    assert_eq!(fallen.len(), 6, "and status reports it: {fallen:?}");
 }
 
 /// A sender whose fallback controller is not in the kernel.
@@ -43,8 +43,8 @@ fn reno_takes_over_without_cubic() {
         return;
     }
     let _alone = alone();
-    let nobody = Nobody::new("orphan");
-    let options = Options { flows: 4, cgroup: Some(nobody.0.clone()), sender: Some(orphan()), ..Options::default() };
+    let empty = EmptyCgroup::new("orphan");
+    let options = Options { flows: 4, cgroup: Some(empty.0.clone()), sender: Some(orphan()), ..Options::default() };
     let rapid = Loaded::new("orphan", options);
     let path = Path::new("orphan", &Bottleneck { mbit: 50, limit: 375_000 });
     path.delay(60);
@@ -61,8 +61,8 @@ fn pacing_limit_survives_handover_to_cubic() {
         return;
     }
     let _alone = alone();
-    let nobody = Nobody::new("limit");
-    let rapid = Loaded::new("keep", Options { flows: 4, cgroup: Some(nobody.0.clone()), ..Options::default() });
+    let empty = EmptyCgroup::new("limit");
+    let rapid = Loaded::new("keep", Options { flows: 4, cgroup: Some(empty.0.clone()), ..Options::default() });
     let path = Path::new("keep", &Bottleneck { mbit: 50, limit: 375_000 });
     path.delay(20);
     let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
@@ -92,7 +92,7 @@ fn controller_set_after_connect_gets_arrivals() {
         let report = sender.unwrap_or_else(|| panic!("CUBIC has it: {:?}", status.fallen));
         assert!(status.fallen.is_empty(), "{set:?}: {:?}", status.fallen);
         assert_eq!(report.source(), Source::Option);
-        assert!(10 * report.stamped > 9 * report.delivered, "{} of {} told", report.stamped, report.delivered);
+        assert!(10 * report.stamped > 9 * report.delivered, "{} of {} reported", report.stamped, report.delivered);
     }
 }
 
@@ -126,7 +126,7 @@ fn controller_set_after_accept_gets_arrivals() {
 
 /// How often `fq` held a packet back for the pacing of its connection.
 fn throttled(path: &Path) -> u64 {
-    let shown = said(&format!("tc -n {} -s qdisc show dev out", path.host("a")));
+    let shown = printed(&format!("tc -n {} -s qdisc show dev out", path.host("a")));
     // Flows that are held back now come first.
     let after = shown.rsplit("throttled ").next().unwrap_or_else(|| panic!("no fq: {shown}"));
     after.split(|c: char| !c.is_ascii_digit()).next().and_then(|word| word.parse().ok()).expect("a number")
@@ -140,8 +140,8 @@ fn fq_paces_after_handover_to_cubic() {
         return;
     }
     let _alone = alone();
-    let nobody = Nobody::new("paced");
-    let rapid = Loaded::new("paced", Options { flows: 4, cgroup: Some(nobody.0.clone()), ..Options::default() });
+    let empty = EmptyCgroup::new("paced");
+    let rapid = Loaded::new("paced", Options { flows: 4, cgroup: Some(empty.0.clone()), ..Options::default() });
     let took = ["cubic", &rapid.name].map(|control| {
         let path = Path::new("paced", &Bottleneck { mbit: 50, limit: 30_000 });
         path.delay(40);

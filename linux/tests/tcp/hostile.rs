@@ -1,6 +1,6 @@
 //! A sender with forged arrivals (`liar.bpf.c`): only its guard limits it.
 
-use super::connection::{look, transfer};
+use super::connection::{sample, transfer};
 use super::flow::{Flow, Set};
 use super::lockstep::{ARRIVAL, recorded};
 use super::namespaces::{Bottleneck, Path};
@@ -70,10 +70,10 @@ fn forged_arrivals_neither_exceed_acks_nor_stall() {
     for (number, lie) in (1..).zip(LIES) {
         let rapid = Loaded::new("lies", Options { flows: 2, sender: Some(liar(number)), ..Options::default() });
         path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
-        let looks = transfer(&path, &rapid.name, Duration::from_millis(2500));
+        let samples = transfer(&path, &rapid.name, Duration::from_millis(2500));
         // Half a second is more than ten round trips of a full buffer (8 ms); start-up is over by then.
         let marks: Vec<_> =
-            (1..=4).filter_map(|half| looks.iter().find(|look| look.at >= Duration::from_millis(500 * half))).collect();
+            (1..=4).filter_map(|half| samples.iter().find(|sample| sample.at >= Duration::from_millis(500 * half))).collect();
         for pair in marks.windows(2) {
             let (sent, acked) = (pair[1].bytes_sent - pair[0].bytes_sent, pair[1].bytes_acked - pair[0].bytes_acked);
             let in_flight = 100_000;
@@ -92,7 +92,7 @@ fn most_in_flight(rapid: &Loaded, flow: &mut Flow, answers: &[usize], pause: Dur
         scope.spawn(|| {
             let mut fallen = None;
             while !over.load(Ordering::Relaxed) {
-                let now = look(&socket, began);
+                let now = sample(&socket, began);
                 if fallen.is_none() && counters(rapid).all_fallen() > 0 {
                     fallen = Some(now.at);
                 }

@@ -106,12 +106,12 @@ fn answers_after_pauses_match_cubic_with_small_buffer() {
 
 /// How long until the connection has four fifths of the path's 20 Mbit/s, for half a second.
 fn until_it_is_back(flow: &mut Flow) -> Duration {
-    let (look, held) = (SECOND / 10, SECOND / 2);
+    let (sample, held) = (SECOND / 10, SECOND / 2);
     let (mut since, mut took) = (Duration::ZERO, Duration::ZERO);
     while took - since < held {
-        took += look;
+        took += sample;
         assert!(took < 30 * SECOND, "it does not come back");
-        if flow.bulk(look) * 8.0 / 1e6 < 0.8 * 20.0 {
+        if flow.bulk(sample) * 8.0 / 1e6 < 0.8 * 20.0 {
             since = took;
         }
     }

@@ -48,9 +48,9 @@ fn iperf3(path: &Path, words: &str) -> Vec<f64> {
     let server = within(&path.host("b"), "iperf3 -s -1");
     std::thread::sleep(Duration::from_millis(500));
     let client = within(&path.host("a"), &format!("iperf3 -J -t {SECONDS} {words}")).wait_with_output().expect("ends");
-    let said = String::from_utf8_lossy(&client.stdout).into_owned();
+    let printed = String::from_utf8_lossy(&client.stdout).into_owned();
     server.wait_with_output().expect("ends");
-    let report: serde_json::Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let report: serde_json::Value = serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{error}: {printed}"));
     assert!(report["error"].is_null(), "{words}: {}", report["error"]);
     let sums = ["sum_received", "sum_received_bidir_reverse"];
     sums.iter().filter_map(|sum| Some(report["end"][sum]["bits_per_second"].as_f64()? / 1e6)).collect()

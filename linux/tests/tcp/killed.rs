@@ -5,7 +5,7 @@
 //! carries it out. So a death between two calls is tried, for every two. (Other calls change the process alone, which is
 //! gone.) Programs that the child has started live on, as they do when a user kills it.
 
-use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route, inside, said};
+use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route, inside, printed};
 use super::{able, alone, clang, long};
 use libbpf_rs::{ObjectBuilder, TC_EGRESS, TC_INGRESS, TcAttachPoint, TcHook};
 use linux::tcp::{self, Options};
@@ -169,9 +169,9 @@ pub fn machine(route: &Route) -> Vec<String> {
     };
     let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
     vec![
-        said(&format!("tc -n {a} qdisc show dev out")),
-        said(&format!("tc -n {a} filter show dev out ingress")),
-        said(&format!("tc -n {a} filter show dev out egress")),
+        printed(&format!("tc -n {a} qdisc show dev out")),
+        printed(&format!("tc -n {a} filter show dev out ingress")),
+        printed(&format!("tc -n {a} filter show dev out egress")),
         route.device().0.to_string(),
         inside(&a, || read("/proc/sys/net/ipv4/tcp_congestion_control")),
         read("/proc/sys/net/ipv4/tcp_available_congestion_control"),

@@ -2,7 +2,7 @@
 
 use super::flow::{Flow, Set, set_control};
 use super::killed::foreign_filter;
-use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route, inside, run, said};
+use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route, inside, run, printed};
 use super::{Loaded, able, alone};
 use libbpf_rs::{TC_EGRESS, TC_INGRESS};
 use linux::tcp::{self, Error, Options, Reason, Source};
@@ -40,7 +40,7 @@ fn unregister(name: &str) {
 }
 
 fn egress(route: &Route) -> String {
-    said(&format!("tc -n {} filter show dev out egress", route.host("a")))
+    printed(&format!("tc -n {} filter show dev out egress", route.host("a")))
 }
 
 #[test]
@@ -89,7 +89,7 @@ fn load_after_killed_one_knows_original_device() {
     });
     assert!(tcp::unload(&name).expect("unloads"));
     assert_eq!(route.device(), was);
-    assert!(!said(&format!("tc -n {} qdisc show dev out", route.host("a"))).contains("clsact"));
+    assert!(!printed(&format!("tc -n {} qdisc show dev out", route.host("a"))).contains("clsact"));
 }
 
 #[test]
@@ -169,8 +169,8 @@ fn does_not_restore_device_with_reused_index() {
     run(&format!("ip -n {a} link add second index 77 gso_max_segs 1 type veth peer name second_peer"));
     run(&format!("tc -n {a} qdisc add dev second clsact"));
     drop(rapid);
-    assert!(said(&format!("tc -n {a} qdisc show dev second")).contains("clsact"));
-    assert!(said(&format!("ip -n {a} -d link show dev second")).contains("gso_max_segs 1 "));
+    assert!(printed(&format!("tc -n {a} qdisc show dev second")).contains("clsact"));
+    assert!(printed(&format!("ip -n {a} -d link show dev second")).contains("gso_max_segs 1 "));
 }
 
 #[test]

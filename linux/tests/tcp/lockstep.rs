@@ -55,10 +55,10 @@ fn replayed(options: Options, replay: &Path) {
     let bytes: Vec<u8> = calls.iter().flat_map(tcp::raw_event).copied().collect();
     std::fs::write(file.path(), [raw, bytes].concat()).expect("written");
     let output = Command::new(replay).arg(file.path()).output().expect("replay");
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    let streams: u64 = said.split(' ').nth(2).and_then(|n| n.parse().ok()).expect("a count");
-    assert!(calls.len() > 2000 && streams > 20, "too little to compare: {said}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    let streams: u64 = printed.split(' ').nth(2).and_then(|n| n.parse().ok()).expect("a count");
+    assert!(calls.len() > 2000 && streams > 20, "too little to compare: {printed}");
 }
 
 #[test]

@@ -112,17 +112,17 @@ fn what_the_tests_need_compiles() {
 }
 
 /// An empty cgroup: no connection negotiates arrivals.
-struct Nobody(std::path::PathBuf);
+struct EmptyCgroup(std::path::PathBuf);
 
-impl Nobody {
-    fn new(test: &str) -> Nobody {
+impl EmptyCgroup {
+    fn new(test: &str) -> EmptyCgroup {
         let path = std::path::PathBuf::from(format!("/sys/fs/cgroup/packetscale-{test}-{}", std::process::id()));
         std::fs::create_dir(&path).expect("a cgroup");
-        Nobody(path)
+        EmptyCgroup(path)
     }
 }
 
-impl Drop for Nobody {
+impl Drop for EmptyCgroup {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir(&self.0);
     }

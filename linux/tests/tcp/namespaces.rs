@@ -14,7 +14,7 @@ pub fn run(line: &str) {
 }
 
 /// Runs a command and returns its output.
-pub fn said(line: &str) -> String {
+pub fn printed(line: &str) -> String {
     let mut words = line.split_whitespace();
     let output = Command::new(words.next().expect("a command")).args(words).output().expect("it starts");
     String::from_utf8(output.stdout).expect("text")
@@ -88,10 +88,10 @@ impl Path {
     /// The sender's device maximum of segments per super-packet, and the programs at its ingress.
     pub fn device(&self) -> (u32, String) {
         let host = self.host("a");
-        let shown = said(&format!("ip -n {host} -d link show dev out"));
+        let shown = printed(&format!("ip -n {host} -d link show dev out"));
         let mut words = shown.split_whitespace().skip_while(|word| *word != "gso_max_segs");
         let segments = words.nth(1).and_then(|word| word.parse().ok()).expect("gso_max_segs N");
-        (segments, said(&format!("tc -n {host} filter show dev out ingress")))
+        (segments, printed(&format!("tc -n {host} filter show dev out ingress")))
     }
 
     /// Runs `work` on a thread in the namespace of `host`.

@@ -39,9 +39,9 @@ fn segmentation_offload_causes_fallback_with_reason() {
     let _alone = alone();
     let (rapid, path) = Loaded::over("bursts", &Bottleneck { mbit: 50, limit: 100_000 });
     path.segments(MANY_SEGMENTS);
-    let looks = transfer(&path, &rapid.name, LONG);
+    let samples = transfer(&path, &rapid.name, LONG);
     let status = tcp::status(&rapid.name).expect("loaded");
     let why: Vec<Reason> = status.fallen.iter().map(|(_, fallen)| fallen.why()).collect();
     assert!(why.contains(&Reason::Bursts), "{why:?}, {:?}", status.connections);
-    assert!(goodput(&looks, AFTER) > 40e6, "{} bit/s", goodput(&looks, AFTER));
+    assert!(goodput(&samples, AFTER) > 40e6, "{} bit/s", goodput(&samples, AFTER));
 }

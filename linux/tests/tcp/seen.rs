@@ -149,14 +149,14 @@ fn counts_receiver_limited_time() {
     flow.bulk(2 * SECOND);
     let before = counters(&rapid);
     flow.read(false);
-    let mut last = flow.look();
+    let mut last = flow.sample();
     let (began, mut stood) = (Instant::now(), None);
     // The socket sends all that it can; when acknowledgments stop, the window is closed.
     while began.elapsed() < 5 * SECOND {
         flow.bulk(SECOND / 10);
-        let look = flow.look();
-        if look.bytes_acked > last.bytes_acked {
-            (last, stood) = (look, None);
+        let sample = flow.sample();
+        if sample.bytes_acked > last.bytes_acked {
+            (last, stood) = (sample, None);
         } else {
             stood.get_or_insert_with(Instant::now);
         }

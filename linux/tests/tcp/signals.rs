@@ -130,17 +130,17 @@ fn around(rapid: &Loaded, path: &Path, control: &str, change: impl Fn()) -> Rate
     let first = flow.bulk(SECOND) * 8.0 / 1e6;
     let (mut rates, mut steered) = ([0.0; 5], 0.0f64);
     for rate in &mut rates {
-        let before = flow.look();
+        let before = flow.sample();
         for _ in 0..10 {
             flow.bulk(SECOND / 10);
             if control != "cubic" {
                 steered = steered.max(rapid.report().rate as f64 * 8.0 / 1e6);
             }
         }
-        let after = flow.look();
+        let after = flow.sample();
         *rate = (after.bytes_acked - before.bytes_acked) as f64 * 8.0 / 1e6 / (after.at - before.at).as_secs_f64();
     }
-    let retransmitted = flow.look().retransmitted;
+    let retransmitted = flow.sample().retransmitted;
     eprintln!("{control}: {first:.1}, {rates:.1?} Mbit/s, R up to {steered:.1}, {retransmitted} retransmitted");
     Rates { first, later: rates.iter().sum::<f64>() / 5.0, steered }
 }
@@ -225,7 +225,7 @@ fn reordered_packets_are_not_lost() {
     run(&format!("tc -n {} qdisc add dev out root netem delay 6ms reorder 2% limit 10000", path.host("a")));
     let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
     let rate = flow.bulk(4 * SECOND) * 8.0 / 1e6;
-    let (seen, retransmitted) = (rapid.report(), flow.look().retransmitted);
+    let (seen, retransmitted) = (rapid.report(), flow.sample().retransmitted);
     eprintln!("{rate:.1} Mbit/s, {} of {} lost to the law, {retransmitted} retransmitted", seen.lost, seen.packets);
     assert!(seen.lost <= u64::from(retransmitted), "{} lost to the law, {retransmitted} retransmitted", seen.lost);
 }
@@ -250,7 +250,7 @@ fn finds_round_trip_that_handshake_missed() {
         let mut flow = Flow::open(&path, control, Set::BeforeConnect);
         path.delay(40);
         // Packets from the time of the long delay are still in order.
-        while flow.look().bytes_acked <= 1 {
+        while flow.sample().bytes_acked <= 1 {
             flow.bulk(SECOND / 50);
         }
         flow.bulk(SECOND / 5);
@@ -285,7 +285,7 @@ fn negotiation_works_beyond_syn_timeout() {
         path.delay(delay_ms);
         let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
         path.delay(40);
-        while flow.look().bytes_acked <= 1 {
+        while flow.sample().bytes_acked <= 1 {
             flow.bulk(SECOND / 50);
         }
         flow.bulk(SECOND);
@@ -310,7 +310,7 @@ fn slow_connection_detects_missing_arrivals() {
     flow.bulk(SECOND);
     mark(&path, true);
     flow.bulk(3 * SECOND);
-    let (before, rate) = (flow.look().bytes_acked, rapid.report().rate as f64 * 8.0 / 1e6);
+    let (before, rate) = (flow.sample().bytes_acked, rapid.report().rate as f64 * 8.0 / 1e6);
     mark(&path, false);
     path.cut(true);
     let mut waits = Duration::ZERO;

@@ -12,7 +12,7 @@
 //! Limits: lost SYNs disable the option for an address for ten minutes, so one in five connections is CUBIC's for lack of
 //! arrivals; one in six selects CUBIC, and some find no slot.
 
-use super::connection::{look, open};
+use super::connection::{sample, open};
 use super::killed::machine;
 use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path, RECEIVER, run};
 use super::{Loaded, able, alone, long};
@@ -63,11 +63,11 @@ fn serve(listener: TcpListener) {
                 let (mut block, mut read) = (vec![0; 65536], 0u64);
                 while let Ok(n @ 1..) = stream.read(&mut block) {
                     read += n as u64;
-                    let asked: usize = block[..n].iter().map(|byte| usize::from(*byte)).sum();
-                    if asked > 0
-                        && let Err(error) = stream.write_all(&vec![0; asked * KIB])
+                    let requested: usize = block[..n].iter().map(|byte| usize::from(*byte)).sum();
+                    if requested > 0
+                        && let Err(error) = stream.write_all(&vec![0; requested * KIB])
                     {
-                        eprintln!("an answer of {asked} KiB: {error}");
+                        eprintln!("an answer of {requested} KiB: {error}");
                         break;
                     }
                 }
@@ -122,27 +122,27 @@ struct Watched {
     written: u64,
     longest: Duration,
     /// TCP's timers during this wait, one entry per change.
-    said: Vec<(Duration, Timers)>,
+    printed: Vec<(Duration, Timers)>,
 }
 
 impl Watched {
     /// Checks for a stall. After waits of t in total the timer, which doubles, was at least t / 2. (A selective acknowledgment
     /// while the first packet is still missing resets the backoff, so the longest timer of the wait counts.)
     fn check(&mut self) {
-        let (acked, timers) = (look(&self.stream, self.since).bytes_acked, timers(&self.stream));
+        let (acked, timers) = (sample(&self.stream, self.since).bytes_acked, timers(&self.stream));
         if acked != self.acked || timers.unacked == 0 && timers.unsent == 0 {
             (self.acked, self.since) = (acked, Instant::now());
-            self.said.clear();
+            self.printed.clear();
         }
         let waits = self.since.elapsed();
-        if self.said.last().is_none_or(|(_, last)| *last != timers) {
-            self.said.push((waits, timers));
+        if self.printed.last().is_none_or(|(_, last)| *last != timers) {
+            self.printed.push((waits, timers));
         }
-        let longest_us = self.said.iter().map(|(_, said)| said.rto_us).max().unwrap_or(timers.rto_us);
+        let longest_us = self.printed.iter().map(|(_, printed)| printed.rto_us).max().unwrap_or(timers.rto_us);
         let timer = Duration::from_micros(u64::from(longest_us));
         self.longest = self.longest.max(waits);
         let stands =
-            || format!("{}: stands for {waits:?}, its timer was {timer:?} at most; {:?}", self.what, self.said);
+            || format!("{}: stalled for {waits:?}, its timer was {timer:?} at most; {:?}", self.what, self.printed);
         assert!(waits < 2 * timer + SLACK, "{}", stands());
     }
 
@@ -160,8 +160,8 @@ impl Watched {
 
     /// No error but that of a time that has passed.
     fn lives(&self, error: &std::io::Error) {
-        let said = &self.said;
-        assert_eq!(error.kind(), ErrorKind::WouldBlock, "{}: {error}; {said:?}", self.what);
+        let printed = &self.printed;
+        assert_eq!(error.kind(), ErrorKind::WouldBlock, "{}: {error}; {printed:?}", self.what);
     }
 
     /// Reads this number of bytes, which must come. No reply can come while the request is in transit.
@@ -178,7 +178,7 @@ impl Watched {
             if self.acked != acked {
                 (acked, since) = (self.acked, Instant::now());
             }
-            assert!(since.elapsed() < ANSWER, "{}: no answer; {:?}", self.what, self.said);
+            assert!(since.elapsed() < ANSWER, "{}: no answer; {:?}", self.what, self.printed);
         }
         all
     }
@@ -220,7 +220,7 @@ fn application(path: &Path, control: &str, ports: [u16; 2], random: &mut fastran
         since: Instant::now(),
         written: 0,
         longest: Duration::ZERO,
-        said: Vec::new(),
+        printed: Vec::new(),
     };
     match kind {
         0 => watched.write(random.usize(10..3000) * KIB, 0),

@@ -1,7 +1,7 @@
 //! Groups of packets, where timers cannot end each gap; and the processor time of a gigabyte.
 
 use super::flow::{Flow, Set};
-use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path, run, said};
+use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path, run, printed};
 use super::{Loaded, able, alone, long};
 use linux::tcp::{self, Options};
 use std::time::Duration;
@@ -16,7 +16,7 @@ fn loaded(together: u16, mbit: u32, limit: u32) -> (Loaded, Path) {
 
 /// Packets passed to the sender's device: a group counts as one.
 fn given(path: &Path) -> u64 {
-    let shown = said(&format!("ip -n {} -s -j link show dev out", path.host("a")));
+    let shown = printed(&format!("ip -n {} -s -j link show dev out", path.host("a")));
     let shown: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
     shown[0]["stats64"]["tx"]["packets"].as_u64().expect("a count")
 }

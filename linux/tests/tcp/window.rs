@@ -28,7 +28,7 @@ fn rate(window: u32) -> f64 {
     let rate = flow.bulk(SECOND) * 8.0 / 1e6;
     let (status, seen) = (tcp::status(&rapid.name).expect("loaded"), rapid.report());
     eprintln!(
-        "{window} packets: {begun:.1?}, then {rate:.1} Mbit/s of {MBIT}, {} B of memory, {} ns kept back",
+        "{window} packets: {begun:.1?}, then {rate:.1} Mbit/s of {MBIT}, {} B of memory, {} ns held back",
         status.memory, seen.limited_ns[2]
     );
     // 64 slots: records of 32 B, 256 streams of 192 B, less than 16 kB of state; reported in whole MiB.

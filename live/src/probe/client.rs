@@ -315,7 +315,7 @@ impl Client {
             let ask = Body::Ask { what, first, count: (end - first) as u32 };
             let answers =
                 |body: &Body| matches!(body, Body::Report(report) if report.what == what && report.first == first);
-            let Body::Report(Report { count, stamps: told, source: by, steps, marks, pending, .. }) =
+            let Body::Report(Report { count, stamps: new, source: by, steps, marks, pending, .. }) =
                 self.request(ask, answers)?
             else {
                 break;
@@ -323,10 +323,10 @@ impl Client {
             is_pending |= pending;
             self.far_steps = steps;
             self.marks = marks.or(self.marks);
-            if !told.is_empty() {
+            if !new.is_empty() {
                 source = source.worse(by);
             }
-            stamps.extend(told);
+            stamps.extend(new);
             if count == 0 {
                 break;
             }

@@ -414,7 +414,7 @@ mod tests {
     #[test]
     fn saves_file_without_further_requests() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (on_received, told) = mpsc::channel();
+        let (on_received, received) = mpsc::channel();
         let on_received = move |received: &Received| drop(on_received.send(received.clone()));
         let mut store = Directory::new(folder.path(), false, on_received).expect("a store");
         let Opening::Open(mut part, ..) = opened(&mut store, 1, "data", false) else { panic!("not opened") };
@@ -422,7 +422,7 @@ mod tests {
         let _ = part.keep(3, &hash(b"all"));
         drop(part);
         let expected = Received { name: "data".to_string(), bytes: 3, hash: hash(b"all") };
-        assert_eq!(told.recv().expect("told"), expected);
+        assert_eq!(received.recv().expect("sent"), expected);
         assert_eq!(std::fs::read(folder.path().join("data")).expect("there"), b"all");
     }
 
