@@ -339,7 +339,7 @@ pub fn controller(name: &str, setup: &Setup) -> Result<AnyController, String> {
     let controller = controllers::for_a_real_path(entry, setup, &Settings::new()).map_err(|error| error.to_string())?;
     let needs = controller.needs();
     if needs.available || needs.offers {
-        return Err(format!("found \"{name}\"; expected one that needs nothing of routers"));
+        return Err(format!("found \"{name}\"; expected one that works without routers' support"));
     }
     Ok(controller)
 }

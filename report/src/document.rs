@@ -113,8 +113,8 @@ pub fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Da
     }
     if let Some(by_way) = &data.by_way {
         let scales = by_way.scales_said();
-        let caption = format!("Of flows whose data take the same way, the mean. {}.{scales}", sweep::band_said(groups));
-        figure(&mut content, "by-way", "Who got what", &caption);
+        let caption = format!("Mean of flows on the same route. {}.{scales}", sweep::band_said(groups));
+        figure(&mut content, "by-way", "Throughput by route", &caption);
     }
     if let Some(at_links) = &data.at_links {
         let caption = format!(
@@ -226,8 +226,8 @@ fn expectations(out: &mut String, results: &Results) {
 }
 
 /// Note on an interval that exceeds the values' range.
-const BEYOND: &str = " Where an interval reaches below zero or above 100 %, no run does: the replications differ by as much \
-                      as what they show, and there are few. Pictures end such a band there.";
+const BEYOND: &str = " An interval may reach below zero or above 100 % although no run does: the replications are few \
+                      and differ much. Pictures clip such a band.";
 
 fn comparison(results: &Results, groups: &[Group]) -> String {
     let most = groups.iter().map(|g| g.runs.len()).max().unwrap_or(0);
@@ -308,7 +308,7 @@ pub fn streams(results: &Results) -> String {
         &mut content,
         "stream",
         "Gaps",
-        "The gap before each packet: asked for, really created, seen by the receiver, and after denoising. The horizontal lines \
+        "The gap before each packet: intended, created, received, and after denoising. The horizontal lines \
          are the gaps that packets of this size would have at the estimate and at the available bandwidth.",
     );
     figure(
@@ -331,7 +331,7 @@ fn definitions(out: &mut Folds, results: &Results) {
     if !results.manifest.conditions.is_empty() {
         let conditions = results.manifest.conditions.iter().map(|said| format!("<li>{}</li>", escape(said)));
         content.push_str(&format!(
-            "<p>What the host did beside the scenario:</p>\n<ul>{}</ul>\n",
+            "<p>Conditions of the host beyond the scenario:</p>\n<ul>{}</ul>\n",
             conditions.collect::<String>()
         ));
     }

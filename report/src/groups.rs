@@ -30,9 +30,9 @@ pub fn is_open(difference: Option<Interval>) -> bool {
 /// The caveat that the paired difference between the first two groups adds to their order.
 pub fn doubt(difference: Option<Interval>, runs: usize) -> &'static str {
     match difference {
-        _ if is_open(difference) => ", though the replications do not tell the first two apart (95 %, paired by seed)",
+        _ if is_open(difference) => ", though the replications do not separate the first two (95 %, paired by seed)",
         Some(Interval { half_width: None, .. }) if runs < 2 => ", in a single replication",
-        Some(Interval { half_width: None, .. }) => ", in two replications, which do not tell how sure that is",
+        Some(Interval { half_width: None, .. }) => ", in two replications, too few for an interval",
         _ => "",
     }
 }

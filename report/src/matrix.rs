@@ -24,15 +24,15 @@ struct Map {
 const MAPS: [Map; 3] = [
     Map {
         title: "Share, %",
-        caption: "What the row\u{2019}s flow gets beside the column\u{2019}s, of what both get. 50: equal. On the diagonal: the \
+        caption: "Share of the row\u{2019}s flow when it competes with the column\u{2019}s. 50: equal. On the diagonal: the \
                   flow that gets less of two of a kind.",
         value: Pair::share_of,
         shown: |share| format!("{:.0}", share * 100.0),
         shade: Shade::FromHalf,
     },
     Map {
-        title: "What a third loses, %",
-        caption: "Packets that a light sender of constant rate loses beside the pair.",
+        title: "Loss of a third flow, %",
+        caption: "Packets that a light sender of constant rate loses when competing with the pair.",
         value: |pair, _| pair.third_loss_ratio.map(|loss| loss.mean),
         shown: |loss| short(loss * 100.0),
         shade: Shade::UpToLargest,
@@ -66,8 +66,8 @@ fn header(out: &mut String, matrix: &Matrix) {
     let commit = matrix.commit.as_ref().map_or(String::new(), |commit| format!(", commit {}", escape(commit)));
     _ = write!(
         out,
-        "<header>\n<p class=\"over\">packetscale <span class=\"host\">simulated</span></p>\n<h1>Every controller beside \
-         every other</h1>\n<ul class=\"verdict\">{}</ul>\n<p class=\"note\">Two flows share a link, one of each controller, from \
+        "<header>\n<p class=\"over\">packetscale <span class=\"host\">simulated</span></p>\n<h1>Every pair of \
+         controllers</h1>\n<ul class=\"verdict\">{}</ul>\n<p class=\"note\">Two flows share a link, one of each controller, from \
          nearly the same start. {} simulated runs; a number is the mean over replications.{short} packetscale \
          {}{commit}.</p>\n</header>\n",
         verdict(matrix).iter().map(|said| format!("<li>{}</li>", escape(said))).collect::<String>(),

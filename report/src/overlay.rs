@@ -175,7 +175,7 @@ fn compared(all: &[Named], room: usize) -> Option<String> {
     found.filter(|words| words.chars().count() <= room)
 }
 
-/// The throughput of each controller of a mix, if results have few mixes: `Of what the flows got together: in fast, rapid
+/// The throughput of each controller of a mix, if results have few mixes: `Shares of the flows: in fast, rapid
 /// 40.00 %, cubic 60.00 %; in slow, ...`
 fn shares(all: &[Named]) -> Option<String> {
     let of = |(name, results): &Named| {
@@ -193,7 +193,7 @@ fn shares(all: &[Named]) -> Option<String> {
     let texts: Vec<(usize, String)> = all.iter().filter_map(of).collect();
     let few = !texts.is_empty() && texts.iter().all(|(mixes, _)| *mixes <= MOST_MIXES);
     let texts: Vec<String> = texts.into_iter().map(|(_, words)| words).collect();
-    few.then(|| format!("Of what the flows got together: {}.", texts.join("; ")))
+    few.then(|| format!("Shares of the flows: {}.", texts.join("; ")))
 }
 
 /// The scenarios' keys that do not have the same value everywhere, and all keys of each scenario.
@@ -368,7 +368,7 @@ mod tests {
             results.runs.truncate(1);
             results.runs[0].shares = vec![share("rapid", part), share("cubic", 1.0 - part)];
         }
-        let said = "Of what the flows got together: in fast, cubic 75.00 %, rapid 25.00 %; in slow, rapid 50.00 %, cubic 50.00 %.";
+        let said = "Shares of the flows: in fast, cubic 75.00 %, rapid 25.00 %; in slow, rapid 50.00 %, cubic 50.00 %.";
         assert!(answer(&all).ends_with(said), "{}", answer(&all));
     }
 

@@ -78,7 +78,7 @@ fn verdict(figures: &[Figure]) -> String {
         }
     }
     if figures.iter().any(|figure| figure.quick) {
-        words.push_str(". The short form: fewer or shorter runs than the figure asks for");
+        words.push_str(". The short form: fewer or shorter runs than the figure needs");
     }
     words + "."
 }

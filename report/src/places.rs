@@ -23,11 +23,11 @@ const PLACES: [Place; 12] = [
         title: "Throughput",
         caption: |traffic| match traffic {
             true => {
-                "What each flow got, over what the traffic left. Shaded: available capacity. Thin grey lines: the traffic \
+                "Throughput of each flow, above the traffic. Shaded: available capacity. Thin grey lines: the traffic \
                  itself, and all flows together. Dashed: capacity of the bottleneck. Upright lines: a flow starts or ends."
             }
             false => {
-                "What each flow got, with its mean from the warm-up or its start until its end. Dashed: capacity of the \
+                "Throughput of each flow, with its mean from the warm-up or its start until its end. Dashed: capacity of the \
                  bottleneck. Upright lines: a flow starts or ends."
             }
         },
@@ -36,7 +36,7 @@ const PLACES: [Place; 12] = [
     Place {
         name: "shares",
         title: "Shares over time",
-        caption: |_| "What each flow got, of what all flows at the bottleneck got together: stacked, to 100 %.",
+        caption: |_| "Share of each flow in the throughput of all flows at the bottleneck: stacked, to 100 %.",
         metrics: &["throughput", "total"],
     },
     Place {

@@ -169,7 +169,7 @@ fn shares(groups: &[Group]) -> Vec<String> {
     let sentence = |(mix, got): (&str, String)| {
         let when = when(groups, mix);
         let of = if groups.len() > 1 { format!(" of {mix}") } else { String::new() };
-        format!("Of what the flows{of} got together{when}: {got}.")
+        format!("Shares of the flows{of}{when}: {got}.")
     };
     shared(groups).into_iter().map(sentence).collect()
 }
@@ -282,9 +282,7 @@ fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Opti
     let caveat = match open {
         0 => few.to_string(),
         _ => {
-            format!(
-                ", though the replications do not tell the first two apart at {open} of them (95 %, paired by seed)"
-            )
+            format!(", though the replications do not separate the first two at {open} of them (95 %, paired by seed)")
         }
     };
     let superlative = after(&lost, question.superlative);
@@ -344,7 +342,7 @@ mod tests {
                 _ => 0.1,
             });
         }
-        assert!(verdict(&results).contains("do not tell the first two apart"));
+        assert!(verdict(&results).contains("do not separate the first two"));
     }
 
     #[test]
@@ -357,7 +355,7 @@ mod tests {
         };
         results.runs[0].shares = vec![share("rapid", 0.25), share("cubic", 0.75)];
         let words = verdict(&results);
-        assert!(words.ends_with("Of what the flows got together: cubic 75.00 %, rapid 25.00 %."), "{words}");
+        assert!(words.ends_with("Shares of the flows: cubic 75.00 %, rapid 25.00 %."), "{words}");
         results.runs[0].summary.available_share = Some(1.01);
         let words = verdict(&results);
         assert!(words.contains(" Above 100 % of what is left"), "{words}");
@@ -433,9 +431,9 @@ mod tests {
             }
         };
         set(&mut results, "none");
-        assert!(!verdict(&results).contains("apart"), "{}", verdict(&results));
+        assert!(!verdict(&results).contains("separate"), "{}", verdict(&results));
         set(&mut results, "10 packets");
-        let said = "rapid at 4 of 4 sweep points (50.00 %), though the replications do not tell the first two apart at 1 of \
+        let said = "rapid at 4 of 4 sweep points (50.00 %), though the replications do not separate the first two at 1 of \
                     them (95 %, paired by seed).";
         assert!(verdict(&results).contains(said), "{}", verdict(&results));
         results.runs.retain(|run| run.replication == 0);

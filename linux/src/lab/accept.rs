@@ -182,7 +182,7 @@ fn traffic(experiment: &Experiment) -> Result<(), Unfit> {
     for (number, source) in experiment.traffic.iter().enumerate() {
         match &source.kind {
             TrafficKind::Web(web) if web.responsive => {
-                let expected = "false: users send what they would send alone on the path";
+                let expected = "false: users send as if they were alone on the path";
                 return unfit(format!("traffic.{number}.responsive"), true, expected);
             }
             TrafficKind::Connections(_) => {
@@ -253,7 +253,7 @@ fn marks(flow: &FlowSpec, asked: bool) -> Option<String> {
     if WITHOUT_MARKS.contains(&kind) && flow.ecn {
         return Some(format!("false: {kind} reads no marks, and the kernel would have its packets marked"));
     }
-    (flow.ecn != asked).then(|| format!("{asked} for all: the host asks for marks for all its connections, or none"))
+    (flow.ecn != asked).then(|| format!("{asked} for all: the host enables ECN for all connections, or none"))
 }
 
 /// A kernel's means for paths, by its own names.

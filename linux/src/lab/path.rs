@@ -177,7 +177,7 @@ pub(crate) fn changes_let_through(plan: &[Experiment], means: Means) -> Option<S
         Some(Bottleneck { link, packet, means }.let_through(&rates::of(experiment), amount))
     });
     let most = shares.fold(0.0, f64::max);
-    (most > 0.0).then(|| format!("{CHANGES_LET_THROUGH}: {:.2} % of what the rates carry at most", most * 100.0))
+    (most > 0.0).then(|| format!("{CHANGES_LET_THROUGH}: {:.2} % of the rates' capacity at most", most * 100.0))
 }
 
 /// The size of the largest frame.

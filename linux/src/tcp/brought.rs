@@ -82,7 +82,7 @@ fn make_way(name: &str, replace: bool) -> Result<(), Error> {
     match (registered, is_ours(name)?) {
         (true, false) => Err(not_ours(name)),
         (true, true) if !brought => refused("is Rapid; unload it first, or give another --name"),
-        (true, true) if !replace => refused("is loaded already; --replace puts another version in its place"),
+        (true, true) if !replace => refused("is already loaded; --replace replaces it"),
         (false, true) => pins::among_pins(|| match pins::generations(name).iter().any(|folder| active(folder) > 0) {
             true if !brought => refused("still has connections of Rapid; `packetscale tcp unload` ends that"),
             true => Ok(()),

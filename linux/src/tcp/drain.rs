@@ -48,7 +48,7 @@ pub fn switch(name: &str, on: bool) -> Result<(), Error> {
     if on && !is_registered(name) {
         return Err(Error::Machine(format!(
             "{name} is being unloaded, or its unload was interrupted: it has no new connections to switch on; `packetscale \
-             tcp load` loads it anew"
+             tcp load` loads it again"
         )));
     }
     set(name, if on { 0 } else { SWITCHED_CLOSED | SWITCHED_OFF }).map(drop)

@@ -26,8 +26,8 @@ pub fn load(options: &Options) -> Result<Trial, Error> {
     if is_registered(name) {
         return Err(match is_ours(name)? {
             true => Error::Machine(format!(
-                "{name} is loaded already; --replace puts another in its place, `packetscale tcp unload` removes it, and \
-                 another --name loads one beside it"
+                "{name} is already loaded; --replace replaces it, `packetscale tcp unload` removes it, and \
+                 another --name loads a second one"
             )),
             false => not_ours(name),
         });

@@ -126,7 +126,7 @@ pub fn set_default(name: &str, wanted: Option<&str>) -> Result<(), Error> {
         let mut instead = wanted.into_iter().chain(first).chain(ALWAYS);
         match default_here() != name || instead.any(|other| fs::write(DEFAULT, other).is_ok()) {
             true => Ok(()),
-            false => Err(Error::Machine(format!("{DEFAULT} stays {name}: the kernel takes nothing else"))),
+            false => Err(Error::Machine(format!("{DEFAULT} stays {name}: the kernel accepts no other controller"))),
         }
     })
 }

@@ -190,7 +190,7 @@ pub fn open(name: &str, map: &str) -> Result<MapHandle, Error> {
         }
         if !folder.join(map).exists() {
             return Err(Error::Machine(format!(
-                "a load or unload of {name} was interrupted: `packetscale tcp unload` removes what it has left"
+                "a load or unload of {name} was interrupted: `packetscale tcp unload` cleans up"
             )));
         }
         MapHandle::from_pinned_path(folder.join(map)).map_err(|error| Error::machine(map, error))

@@ -207,7 +207,7 @@ fn take_maps(option: &mut OpenObject, folder: &Path) -> Result<(), Error> {
         let (here, there) = ((map.key_size(), map.value_size()), (old.key_size(), old.value_size()));
         if here != there {
             return Err(Error::Machine(format!(
-                "the map {name} of what is loaded has keys and values of {there:?} B, this version's of {here:?} B: it \
+                "the loaded map {name} has keys and values of {there:?} B, this version's of {here:?} B: it \
                  cannot be replaced in use; unload --drain, then load"
             )));
         }

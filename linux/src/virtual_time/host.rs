@@ -106,8 +106,8 @@ impl Host for Virtual {
             name: self.name.to_string(),
             badge: format!("Linux {release} TCP, virtual time"),
             about: format!(
-                "This page shows Linux {release}: its own TCP and queue disciplines, inside an emulated machine whose \
-                clock only its own instructions move. Hosts share a processor of {DILATION} instructions per nanosecond."
+                "This page shows Linux {release}: its own TCP and queue disciplines, inside an emulated machine with an \
+                instruction-driven clock. Hosts share a processor of {DILATION} instructions per nanosecond."
             ),
             path_unknown: false,
         }

@@ -101,7 +101,7 @@ pub(crate) fn write_run(experiment: &Experiment, draws: Draws) -> Result<Vec<u8>
 
 /// Returns a program to run, as bytes.
 pub(crate) fn write_errand(errand: &Errand) -> Result<Vec<u8>, VirtualError> {
-    let text = serde_json::to_vec(errand).map_err(VirtualError::doing("the program cannot be asked for"))?;
+    let text = serde_json::to_vec(errand).map_err(VirtualError::doing("cannot encode the program's job"))?;
     Ok([vec![ERRAND], text].concat())
 }
 

@@ -100,7 +100,11 @@ fn arrivals_do_not_displace_sack_blocks() {
     let mut reports = Reports::default();
     reports.count(&seen);
     let reported = errors(&seen).len();
-    eprintln!("{reported} arrivals reported of {}, {:?}", seen.right.iter().filter(|s| s.payload > 0).count(), way.done());
+    eprintln!(
+        "{reported} arrivals reported of {}, {:?}",
+        seen.right.iter().filter(|s| s.payload > 0).count(),
+        way.done()
+    );
     eprintln!("{reports:?}");
     assert!(reports.all > 20 && reports.whole == reports.all, "SACK blocks are missing: {reports:?}");
     assert!(reports.nameable > 10 && reports.reported == reports.nameable, "arrivals are missing: {reports:?}");
@@ -119,7 +123,10 @@ fn reports_arrivals_behind_vlan_tags() {
         way.attach("path_untag", &pair.right, TC_INGRESS);
         let seen = both(&pair, &Plan { bytes: 300_000, ..Plan::default() });
         let (reported, packets) = (errors_of_tagged(&seen), seen.left.iter().filter(|s| s.payload > 0).count());
-        assert!(reported * 100 >= packets * 95, "{tags} tags, offload {offload}: {reported} of {packets} packets reported");
+        assert!(
+            reported * 100 >= packets * 95,
+            "{tags} tags, offload {offload}: {reported} of {packets} packets reported"
+        );
     }
 }
 

@@ -17,7 +17,7 @@ const BROKEN: [(&str, &str); 7] = [
     ("-DNONE", "found 0 variables of struct tcp_congestion_ops; expected one"),
     ("-DTWO", "found 2 variables of struct tcp_congestion_ops; expected one"),
     ("-DINCOMPLETE", "has no function `undo_cwnd`; TCP needs one"),
-    ("-DCLOSED", "its licence does not do"),
+    ("-DCLOSED", "the kernel refuses the licence"),
     ("-DFORBIDDEN", "the kernel's verifier refuses `aimd_cong_avoid`"),
     ("-DFROZEN", "it stalls"),
     ("-DCONSTANT", "its window does not grow: 10 packets at most"),

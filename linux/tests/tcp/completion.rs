@@ -3,7 +3,7 @@
 
 use super::connection::{listen, open};
 use super::namespaces::{Bottleneck, Path};
-use super::{Loaded, EmptyCgroup, able, alone, long};
+use super::{EmptyCgroup, Loaded, able, alone, long};
 use linux::tcp::Options;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener};

@@ -1,8 +1,8 @@
 //! Which controller steers a connection, and what a connection loses when Rapid falls back.
 
 use super::flow::{Flow, Set, set_control};
-use super::namespaces::{Bottleneck, Path, run, printed};
-use super::{Loaded, EmptyCgroup, able, alone, clang};
+use super::namespaces::{Bottleneck, Path, printed, run};
+use super::{EmptyCgroup, Loaded, able, alone, clang};
 use linux::tcp::{self, Options, Source};
 use nix::sys::socket::{getsockopt, sockopt};
 use std::io::{Read, Write};

@@ -72,8 +72,9 @@ fn forged_arrivals_neither_exceed_acks_nor_stall() {
         path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
         let samples = transfer(&path, &rapid.name, Duration::from_millis(2500));
         // Half a second is more than ten round trips of a full buffer (8 ms); start-up is over by then.
-        let marks: Vec<_> =
-            (1..=4).filter_map(|half| samples.iter().find(|sample| sample.at >= Duration::from_millis(500 * half))).collect();
+        let marks: Vec<_> = (1..=4)
+            .filter_map(|half| samples.iter().find(|sample| sample.at >= Duration::from_millis(500 * half)))
+            .collect();
         for pair in marks.windows(2) {
             let (sent, acked) = (pair[1].bytes_sent - pair[0].bytes_sent, pair[1].bytes_acked - pair[0].bytes_acked);
             let in_flight = 100_000;

@@ -2,7 +2,7 @@
 
 use super::flow::{Flow, Set, set_control};
 use super::killed::foreign_filter;
-use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route, inside, run, printed};
+use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route, inside, printed, run};
 use super::{Loaded, able, alone};
 use libbpf_rs::{TC_EGRESS, TC_INGRESS};
 use linux::tcp::{self, Error, Options, Reason, Source};

@@ -12,7 +12,7 @@
 //! Limits: lost SYNs disable the option for an address for ten minutes, so one in five connections is CUBIC's for lack of
 //! arrivals; one in six selects CUBIC, and some find no slot.
 
-use super::connection::{sample, open};
+use super::connection::{open, sample};
 use super::killed::machine;
 use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path, RECEIVER, run};
 use super::{Loaded, able, alone, long};

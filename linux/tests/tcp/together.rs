@@ -1,7 +1,7 @@
 //! Groups of packets, where timers cannot end each gap; and the processor time of a gigabyte.
 
 use super::flow::{Flow, Set};
-use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path, run, printed};
+use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path, printed, run};
 use super::{Loaded, able, alone, long};
 use linux::tcp::{self, Options};
 use std::time::Duration;

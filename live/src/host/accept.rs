@@ -33,7 +33,7 @@ pub(super) fn accept(experiment: &Experiment) -> Result<(), Unfit> {
     }
     experiment.links.first().map_or(Ok(()), path)?;
     if let Some(traffic) = experiment.traffic.first() {
-        let expected = "none: what else a real path carries is not decided here";
+        let expected = "none: traffic on a real path cannot be configured";
         return unfit("traffic", format!("traffic of kind \"{}\"", traffic.kind.name()), expected);
     }
     if let Some(arrivals) = experiment.arrivals.first() {

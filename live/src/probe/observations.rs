@@ -136,9 +136,7 @@ fn buffer(value: Rate, answer: &Answer) -> String {
         return format!("buffer = \"{} B\"\n", waited.max(least));
     }
     let guess = waited.max(product).max(least);
-    format!(
-        "# A guess, since no packet was lost: a product of bandwidth and delay, and at least what waited.\nbuffer = \"{guess} B\"\n"
-    )
+    format!("# A guess, since no packet was lost: the BDP, and at least the observed queue.\nbuffer = \"{guess} B\"\n")
 }
 
 #[cfg(test)]

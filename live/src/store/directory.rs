@@ -233,7 +233,7 @@ impl Part for Taken {
                 // Never resume a wrong file.
                 self.gone = true;
                 let _ = std::fs::remove_file(&self.place.under_way);
-                return Keeping::Refused("what arrived is not what was sent: it was removed".to_string());
+                return Keeping::Refused("the hash differs from the sender's: the file was removed".to_string());
             }
             return match self.named(hash) {
                 Ok(naming) => {

@@ -34,7 +34,7 @@ pub fn content(name: &str, recipe: String, points: &[SweepPoint], readers: &[Rea
         rows: lines[1..].to_vec(),
         pictures,
         notes: vec![
-            "Scored are streams whose rates cover what was available. R2 is the part of its variance that a method explains: \
+            "Scored are streams whose rates include the available bandwidth. R2 is the part of its variance that a method explains: \
              a constant guess, in hindsight the best, explains none, and one below 0 is worse than any constant. Intervals are \
              of 95 %, over runs of traffic."
                 .to_string(),
@@ -134,7 +134,7 @@ fn errors(scores: &[Scored]) -> impl Iterator<Item = Picture> {
             Some(picture) => picture.lines.push(line),
             None => pictures.push(Picture {
                 title,
-                caption: "Share of the scored streams whose relative error is at most so much.".into(),
+                caption: "Share of the scored streams with at most this relative error.".into(),
                 x: Axis {
                     label: "Relative error".into(),
                     unit: "%".into(),

@@ -166,9 +166,9 @@ genes! {
     StartBurst: Start "start_burst_ms", 10.0..1000.0, 100.0, Logarithmic,
         "Others send at twice the rate for this long, and end when the flow begins: any download.";
     RateLow: Rate "rate_low_share", 0.05..0.9, 0.5, Linear,
-        "What is left of the rate when it is low: a radio link at the edge of its cell keeps a twentieth.";
+        "The low rate as a part of the high one: a radio link at the edge of its cell keeps a twentieth.";
     RatePeriod: Rate "rate_period_s", 0.1..20.0, 10.0, Logarithmic,
-        "Radio links are scheduled anew within 100 ms; slower than 20 s is not seen twice.";
+        "Radio links are rescheduled within 100 ms; changes slower than 20 s do not repeat in a run.";
     RateDuty: Rate "rate_high_share", 0.1..0.9, 0.5, Linear,
         "The part of the period in which the rate is high.";
     FramePackets: Frames "frame_packets", 2.0..64.0, 16.0, Logarithmic whole,

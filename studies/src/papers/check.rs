@@ -24,7 +24,7 @@ pub(crate) fn check(sources: &[Source], file: &FigureFile) -> Result<(), Mistake
         if sources[..at].iter().any(|other| other.name == source.name) {
             return Err((
                 0,
-                format!("found the name \"{}\" twice, expected a name of its own for each source", source.name),
+                format!("found the name \"{}\" twice, expected a unique name for each source", source.name),
             ));
         }
     }

@@ -131,7 +131,7 @@ impl Written<'_> {
         let written = self.scenario.as_ref();
         let (scenario_path, scenario_text) = if written.trim_end().ends_with(".toml") && !written.contains('\n') {
             let found = beside.get(written).cloned();
-            let missing = || format!("scenario: found no file {written} beside the figure");
+            let missing = || format!("scenario: found no file {written} in the figure's folder");
             (path.with_file_name(written), found.ok_or_else(|| at(self.scenario.span().start, missing()))?)
         } else {
             // Empty lines in front make messages name the line in the figure's file.
@@ -166,7 +166,7 @@ impl Written<'_> {
             return Ok(Vec::new());
         }
         let shared = beside.get(self.include);
-        let shared = shared.ok_or_else(|| format!("include: found no file {} beside the figure", self.include))?;
+        let shared = shared.ok_or_else(|| format!("include: found no file {} in the figure's folder", self.include))?;
         // A scenario that is no TOML is refused by its own reader, with the line.
         if scenario.parse::<toml::Table>().is_err() {
             return Ok(Vec::new());

@@ -94,7 +94,7 @@ impl File {
     fn refused(&self, error: &libbpf_rs::Error) -> Error {
         match objects::verdict() {
             Some((program, why)) if why.contains("GPL") => {
-                self.wrong(format!("its licence does not do: the kernel says of `{program}`: {why}"))
+                self.wrong(format!("the kernel refuses the licence for `{program}`: {why}"))
             }
             Some((program, why)) => self.wrong(format!("the kernel's verifier refuses `{program}`: {why}")),
             None => self.wrong(objects::with_what_was_said(format!("the kernel refuses it: {error:#}"))),
