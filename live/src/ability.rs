@@ -15,7 +15,7 @@ use std::time::Duration;
 
 /// The gaps, in nanoseconds.
 pub const GAPS_NS: [u64; 7] = [10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000];
-/// Packets of each stream. Small ones: only the times of packets are of interest.
+/// Packets of each stream. They are small: only their times matter.
 const PACKETS: u32 = 200;
 const PAYLOAD: u16 = 100;
 /// A gap can be made if nine of ten are off by at most this fraction. Adjacent rates of Rapid's streams differ by 15 %.
@@ -43,12 +43,12 @@ impl Spread {
     }
 }
 
-/// Gaps of one length, made in one way.
+/// Gaps of one length, made by one method.
 #[derive(Clone, Copy, Debug)]
 pub struct Made {
-    /// In which way.
+    /// The method.
     pub by: Gaps,
-    /// The gap that was meant.
+    /// The intended gap.
     pub gap_ns: u64,
     /// Errors of gaps. `None`: the kernel reported no departure times.
     pub off: Option<Spread>,
@@ -96,13 +96,13 @@ impl Ability {
         Ok(Ability { wake_up, sources: (departures, arrivals), made })
     }
 
-    /// The shortest gap that can be made in this way, as all longer ones can. `None`: not even the longest.
+    /// The shortest gap for which this method makes all longer ones. `None`: not even the longest.
     pub fn shortest_ns(&self, by: Gaps) -> Option<u64> {
         let descending = self.made.iter().rev().filter(|made| made.by == by);
         descending.take_while(|made| made.is_made()).last().map(|made| made.gap_ns)
     }
 
-    /// The rate of packets of this size at the shortest gap that can be made in any way.
+    /// The rate of packets of this size at the shortest gap that any method makes.
     pub fn fastest(&self, packet: Bytes) -> Option<Rate> {
         let shortest = Gaps::ALL.into_iter().filter_map(|by| self.shortest_ns(by)).min()?;
         Some(Rate::of(packet, Span::from_nanos(shortest)))
@@ -145,7 +145,7 @@ mod tests {
 
     #[test]
     fn fastest_rate_follows_shortest_reliable_gap() {
-        // 20 us are made by chance, since 50 us are not; the timer makes 100 us within 10 us.
+        // 20 us does not count, since 50 us fails; the timer makes 100 us within 10 us.
         let ability = Ability {
             wake_up: Spread { p50_ns: 0, p90_ns: 0, p99_ns: 0 },
             sources: (Source::Kernel, Source::Kernel),

@@ -39,7 +39,7 @@ mod tests {
         Settings::from([("shortest_round_trip".to_string(), Setting::Span(Span::from_millis(ms)))])
     }
 
-    /// The controller as a real path has it, and as the registry builds it, in words.
+    /// The controller configured for a real path, and as the registry builds it, as text.
     fn both(name: &str, settings: &Settings, as_registered: &Settings) -> (String, String) {
         let entry = packetscale_models::congestion::find(name).expect("registered");
         let here = for_a_real_path(entry, &setup(), settings).expect("built");

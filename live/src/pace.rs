@@ -13,7 +13,7 @@ use harness::realtime::clock::{monotonic_ns, sleep_until};
 use harness::realtime::priority::take_short_turns;
 use nix::sys::prctl;
 
-/// How many sleeps are measured, and their length.
+/// Number and length of the measured sleeps.
 const SLEEPS: usize = 100;
 const SLEEP_NS: u64 = 500_000;
 /// Percentage of sleeps that end within the margin. The latest few would make it useless.
@@ -21,12 +21,12 @@ const PERCENT: usize = 95;
 /// The margin's range.
 const LEAST_NS: u64 = 5_000;
 const MOST_NS: u64 = 500_000;
-/// How long it spins first, to see what others take.
+/// Duration of the initial spin, which measures the load by other programs.
 const SPIN_NS: u64 = 20_000_000;
 /// A jump of the clock within a spin from which on another program is assumed to have had the processor.
 const TAKEN_NS: u64 = 100_000;
 
-/// How gaps are made.
+/// How to make gaps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Gaps {
     /// By sleeping and spinning.
@@ -63,7 +63,7 @@ struct Spin {
 impl Spin {
     /// Waits per adjustment.
     const WAITS: u32 = 64;
-    /// Spins of which more than this part was taken away are too long.
+    /// Spins are too long when more than this share was preempted.
     const MOST_TAKEN_PART: u64 = 10;
     const LEAST: f64 = 1.0 / 64.0;
     /// Below this share the processor counts as busy: half of what remains after a tenth is taken.
@@ -72,26 +72,26 @@ impl Spin {
 
     const WHOLE: Spin = Spin { part: 1.0, waits: 0, spun_ns: 0, taken_ns: 0 };
 
-    /// Spins for some time, to see which part of a processor there is for it.
+    /// Spins for some time, to measure the available share of a processor.
     fn measure() -> Spin {
         let begun = monotonic_ns();
         let (now, taken_ns) = spin(begun + SPIN_NS);
         Spin::first(now - begun, taken_ns)
     }
 
-    /// After a first spin, for so long of which another program had the processor: half of what was left, or all where others took little.
+    /// Result of the initial spin, of which another program had the processor for this long: half of what remained, or all with little load.
     fn first(spun_ns: u64, taken_ns: u64) -> Spin {
         let left = 1.0 - taken_ns as f64 / spun_ns.max(1) as f64;
         let is_long = taken_ns * Spin::MOST_TAKEN_PART > spun_ns;
         Spin { part: if is_long { (left / 2.0).max(Spin::LEAST) } else { 1.0 }, ..Spin::WHOLE }
     }
 
-    /// How long of a wait may be spun.
+    /// Maximum spinning time of a wait.
     fn most_ns(&self, wait_ns: u64) -> u64 {
         (wait_ns as f64 * self.part) as u64
     }
 
-    /// A wait is over: so long it was spun, and for so long of that another program had the processor.
+    /// After a wait: its spinning time, and for how long of that another program had the processor.
     fn note(&mut self, spun_ns: u64, taken_ns: u64) {
         self.waits += 1;
         self.spun_ns += spun_ns;
@@ -104,12 +104,12 @@ impl Spin {
     }
 }
 
-/// How a thread waits.
+/// Waiting method of a thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Pacer {
-    /// It spins for this long before an instant, at most. 0: not at all.
+    /// Maximum spinning time before an instant. 0: none.
     pub margin_ns: u64,
-    /// How it makes gaps.
+    /// How to make gaps.
     pub gaps: Gaps,
     spin: Spin,
 }
@@ -117,7 +117,7 @@ pub struct Pacer {
 impl Pacer {
     /// Measures the calling thread's wake-up latency for about 0.05 s, with precise timers and high priority requested.
     pub fn measure(gaps: Gaps) -> Pacer {
-        // An ordinary thread's timers are 50 us late by default. A kernel that refuses either only makes the margin larger.
+        // Timers of ordinary threads are 50 us late by default. If the kernel refuses a change, the margin only grows.
         let _ = prctl::set_timerslack(1);
         let _ = take_short_turns();
         let margin_ns = match gaps {
@@ -128,7 +128,7 @@ impl Pacer {
         Pacer { margin_ns, gaps, spin }
     }
 
-    /// How long before an instant it ends its sleep, if it begins to wait now.
+    /// How long before an instant to end the sleep of a wait that starts now.
     pub fn early_ns(&self, now_ns: u64, due_ns: u64) -> u64 {
         self.margin_ns.min(self.spin.most_ns(due_ns.saturating_sub(now_ns)))
     }
@@ -138,7 +138,7 @@ impl Pacer {
         self.spin.part < Spin::BUSY
     }
 
-    /// Waits until an instant of CLOCK_MONOTONIC, in nanoseconds; returns when it is now.
+    /// Waits until an instant of CLOCK_MONOTONIC, in nanoseconds; returns the current time.
     pub fn wait(&mut self, due_ns: u64) -> u64 {
         let now = monotonic_ns();
         let early_ns = self.early_ns(now, due_ns);
@@ -148,7 +148,7 @@ impl Pacer {
         self.spin_until(due_ns)
     }
 
-    /// Spins until an instant; returns when it is now.
+    /// Spins until an instant; returns the current time.
     pub fn spin_until(&mut self, due_ns: u64) -> u64 {
         let begun = monotonic_ns();
         let (now, taken_ns) = spin(due_ns);
@@ -157,7 +157,7 @@ impl Pacer {
     }
 }
 
-/// Spins until an instant; returns when it is now, and for how long of it another program had the processor.
+/// Spins until an instant; returns the current time, and for how long another program had the processor.
 fn spin(until_ns: u64) -> (u64, u64) {
     let (mut now, mut taken_ns) = (monotonic_ns(), 0);
     while now < until_ns {
@@ -169,14 +169,14 @@ fn spin(until_ns: u64) -> (u64, u64) {
     (now, taken_ns)
 }
 
-/// How long to spin at most: the 95th percentile of these wake-ups, ascending, without those that no spin covers. They are turns of others.
+/// Maximum spinning time: the 95th percentile of these wake-up latencies, ascending, without those too long to spin, which are preemptions.
 fn margin_ns(wake_ups: &[u64]) -> u64 {
     let covered = wake_ups.partition_point(|late| *late <= MOST_NS);
     let rank = (covered * PERCENT).div_ceil(100).max(1);
     wake_ups[..covered].get(rank - 1).copied().unwrap_or(0).max(LEAST_NS)
 }
 
-/// How late the calling thread woke up from each of some sleeps, ascending, in nanoseconds.
+/// Wake-up latencies of the calling thread over some sleeps, ascending, in nanoseconds.
 pub fn wake_ups() -> Vec<u64> {
     let one = |_| {
         let due = monotonic_ns() + SLEEP_NS;
@@ -194,10 +194,10 @@ mod tests {
 
     #[test]
     fn margin_ignores_preemptions() {
-        // Nine of ten wake-ups take 40 us, the others 3 ms, which no spin covers.
+        // Nine of ten wake-ups take 40 us, the others 3 ms, too long to spin.
         let wake_ups: Vec<u64> = [40_000; 90].into_iter().chain([3_000_000; 10]).collect();
         assert_eq!(margin_ns(&wake_ups), 40_000);
-        // 10, 20, ... 1000 us: 50 are covered, and ceil(0.95 * 50) = 48.
+        // 10, 20, ... 1000 us: 50 are short enough, and ceil(0.95 * 50) = 48.
         let wake_ups: Vec<u64> = (1..=100).map(|number| number * 10_000).collect();
         assert_eq!(margin_ns(&wake_ups), 480_000);
         assert_eq!(margin_ns(&[3_000_000]), LEAST_NS);

@@ -33,12 +33,12 @@ const DELAYED_ACK: u16 = 2;
 const DELAYED_ACK_US: u32 = 40_000;
 /// Time without a packet after which a transfer ends. Sending again resumes it.
 const PATIENCE: Span = Span::from_secs(20);
-/// How often another session's file is waited for.
+/// Number of attempts while another session has the file.
 const TRIES: u32 = 4;
 
 /// Result of a read from a supply.
 pub enum Supplied {
-    /// These bytes, not none.
+    /// These bytes, at least one.
     Bytes(Vec<u8>),
     /// No data yet.
     Later,
@@ -51,7 +51,7 @@ pub trait Supply {
     /// The next bytes.
     ///
     /// # Errors
-    /// The system's.
+    /// A system error.
     fn next(&mut self) -> io::Result<Supplied>;
 }
 
@@ -62,7 +62,7 @@ impl Reading {
     /// Begins to read.
     ///
     /// # Errors
-    /// There is no thread to be had.
+    /// The system cannot start a thread.
     pub fn of(mut source: Box<dyn Read + Send>) -> io::Result<Reading> {
         let (hand, handed) = mpsc::sync_channel(BLOCKS);
         std::thread::Builder::new().name("send-read".to_string()).spawn(move || {
@@ -104,10 +104,10 @@ pub struct Parcel<'a> {
     supply: &'a mut dyn Supply,
     size: usize,
     header_bytes: usize,
-    /// Segments from the first that is not acknowledged on, and its number.
+    /// Segments from the first unacknowledged one on, and its number.
     held: VecDeque<Vec<u8>>,
     first: u64,
-    /// Less than a segment, until more comes.
+    /// An incomplete segment, until more data come.
     rest: Vec<u8>,
     ended: bool,
     /// Hash of the whole, including the receiver's earlier bytes.
@@ -151,7 +151,7 @@ impl<'a> Parcel<'a> {
         (self.bytes, *self.hasher.finalize().as_bytes())
     }
 
-    /// Transmissions, and how many of them were repetitions.
+    /// Transmissions, and retransmissions among them.
     pub fn sent(&self) -> (u64, u64) {
         let counters = self.outgoing.sender().counters();
         (counters.sent, counters.retransmitted)
@@ -235,9 +235,9 @@ impl Flows for Parcel<'_> {
 pub struct Item<'a> {
     /// Its name at the receiver.
     pub name: &'a str,
-    /// Opens it, from its beginning.
+    /// Opens it at its beginning.
     pub open: &'a mut dyn FnMut() -> io::Result<Box<dyn Read + Send>>,
-    /// It can be opened again.
+    /// Whether it can be opened again.
     pub again: bool,
     /// Largest IP packet.
     pub packet: u16,
@@ -250,15 +250,15 @@ pub struct Item<'a> {
 pub struct Sent {
     /// Bytes of the whole.
     pub bytes: u64,
-    /// Of these the receiver had before.
+    /// Bytes that the receiver had before.
     pub before: u64,
-    /// Its BLAKE3 hash, which is the receiver's too.
+    /// Its BLAKE3 hash, equal to the receiver's.
     pub hash: [u8; HASH],
-    /// Packets sent, and how many of them again.
+    /// Packets sent, and retransmissions among them.
     pub packets: (u64, u64),
-    /// After how many packets CUBIC took over, if it did: this machine made the gaps of the controller too late.
+    /// After how many packets CUBIC took over, if it did, because the controller's gaps were too late.
     pub fell_back: Option<u64>,
-    /// How long it took.
+    /// Duration.
     pub took: Duration,
 }
 
@@ -271,7 +271,7 @@ pub enum SendError {
     /// Its controller.
     #[error("{0}")]
     Controller(String),
-    /// The receiver has a part of something else, and there is no way back to the beginning.
+    /// The receiver has a part of another file, and the source cannot be read again.
     #[error("the receiver has {0} bytes of something else under this name; choose another with --name")]
     Another(u64),
     /// No server answers.
@@ -371,10 +371,10 @@ pub fn begin(name: &str, size: usize, restart: bool) -> Begin {
     }
 }
 
-/// A flow, what of it the receiver has, the hash of that, and the source behind it.
+/// A flow, the receiver's length and hash of its file, and the source behind that.
 type Agreed = (u32, Begun, blake3::Hasher, Box<dyn Read + Send>);
 
-/// Begins a flow where the receiver is, if it has the same bytes; else from the beginning.
+/// Begins a flow behind the receiver's bytes if the source has the same; else from the beginning.
 fn agreed(
     client: &mut Client,
     name: &str,
@@ -396,7 +396,7 @@ fn agreed(
     Ok((number, begun, blake3::Hasher::new(), source))
 }
 
-/// A flow that has begun; another session may have to end first.
+/// Requests a flow, waiting for another session to end if needed.
 fn begun(client: &mut Client, begin: &Begin) -> Result<(u32, Begun), SessionError> {
     for _ in 1..TRIES {
         match client.begin(begin.clone()) {

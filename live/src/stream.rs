@@ -1,7 +1,7 @@
-//! Sends the packets of a stream at their gaps, and reads from the kernel when each really left.
+//! Sends the packets of a stream with given gaps, and reads their departure times from the kernel.
 //!
-//! A packet that is late delays those behind it: gaps are counted from when the packet before was sent, so one that is
-//! missed does not make the next too short.
+//! A late packet delays those behind it: gaps count from the departure of the packet before, so lateness does not shorten the
+//! next gap.
 
 use crate::pace::Pacer;
 use crate::socket::{Departure, DepartureReader, Mark, Stamped};
@@ -11,17 +11,17 @@ use packetscale_models::units::Span;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-/// The smallest payload of a packet of a stream: its head.
+/// Minimum payload of a stream's packet: its head.
 pub const LEAST_PAYLOAD: usize = HEADER + 8;
-/// The longest stream: a server sends no longer one.
+/// Maximum length of a stream, which servers enforce.
 pub const LONGEST: Span = Span::from_nanos(2_000_000_000);
-/// How long to wait for the times of packets that have left.
+/// Timeout for the departure times of sent packets.
 const PATIENCE_NS: u64 = 50_000_000;
 const LOOK_NS: u64 = 1_000_000;
 /// Offset between the fillings of consecutive packets: no two packets of a stream are alike.
 const SHIFT: usize = 61;
 
-/// Bytes of IP and UDP headers before a payload to this address. A mapped IPv4 address is IPv4's.
+/// Bytes of IP and UDP headers for this address. A mapped IPv4 address is IPv4.
 pub fn overhead(to: SocketAddr) -> u16 {
     match to.ip().to_canonical() {
         IpAddr::V4(_) => 20 + 8,
@@ -77,7 +77,7 @@ pub fn send(
             number => numbers.push(number?),
         }
         due = now + gaps.next().unwrap_or(0.0) as u64;
-        // The error queue holds some 270 times by default and drops the rest: it is emptied in the gaps.
+        // The error queue holds some 270 times by default and drops more: empty it during gaps.
         departures.extend(reader.departures()?);
     }
     let until = monotonic_ns() + PATIENCE_NS;

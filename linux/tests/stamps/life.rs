@@ -17,7 +17,7 @@ fn a_life(pair: &Pair, name: &str, family: usize) -> (tcp::Source, u64, u64) {
         tcp::Options { name: name.into(), flows: 2, cgroup: Some(cgroup.path().into()), ..Default::default() };
     tcp::load(&options).expect("loads");
     let refused = tcp::load(&options).expect_err("a second load is refused");
-    assert!(refused.to_string().contains("loaded already"), "{refused}");
+    assert!(refused.to_string().contains("already loaded"), "{refused}");
     pair.right.inside(|| tcp::note_arrivals(name, "wire")).expect("attaches");
     let (bytes, limit) = (600_000, Duration::from_secs(60));
     let plan = Plan { bytes, limit, family, control: Some(name.into()), ..Plan::default() };

@@ -54,7 +54,7 @@ fn refuses_second_load_of_same_name() {
     let _alone = alone();
     let rapid = Loaded::new("twice", Options { flows: 4, ..Options::default() });
     match tcp::load(&Options { name: rapid.name.clone(), ..Options::default() }) {
-        Err(Error::Machine(message)) => assert!(message.contains("loaded already"), "{message}"),
+        Err(Error::Machine(message)) => assert!(message.contains("already loaded"), "{message}"),
         other => panic!("{other:?}"),
     }
     assert_eq!(tcp::status(&rapid.name).expect("still loaded").flows, 4);

@@ -22,7 +22,7 @@ fn unfit(key: impl Into<String>, found: impl ToString, expected: impl Into<Strin
     Err(Unfit { key: key.into(), found: found.to_string(), expected: expected.into() })
 }
 
-/// Refuses an experiment that no real path carries.
+/// Refuses an experiment that a real path cannot run.
 pub(super) fn accept(experiment: &Experiment) -> Result<(), Unfit> {
     if experiment.flows.iter().any(|flow| !flow.back.is_empty()) {
         return unfit("path.return", "a link on the way back", "[path] alone: the return path of a real path is fixed");

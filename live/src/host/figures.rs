@@ -8,18 +8,18 @@ use experiment::scenario::Experiment;
 use harness::measure::{Owner, Recorder, Seen};
 use packetscale_models::units::{Bytes, Span, Time};
 
-/// A flow's deliveries, and when losses were judged, of how many packets.
+/// A flow's deliveries, and its losses: when they were declared, and how many packets.
 type Records = (Vec<Delivery>, Vec<(Time, u32)>);
 
 /// An event of a flow.
 enum Event {
-    /// A packet comes that left then, with this size.
+    /// A packet arrives that left then, with this size.
     Comes(Time, Bytes),
     /// This number of packets is declared lost.
     Lost(u32),
 }
 
-/// The run. `rtt`: of the greeting.
+/// The run. `rtt`: round trip of the handshake.
 pub(super) fn figures(experiment: &Experiment, mut running: Running<'_>, rtt: Span, cpu_s: f64) -> Run {
     let starts: Vec<Time> = running.flows.iter().map(|flow| flow.start).collect();
     let least = |flow: usize| {
@@ -49,7 +49,7 @@ pub(super) fn figures(experiment: &Experiment, mut running: Running<'_>, rtt: Sp
 
 /// Replays all events to the recorder, in order of time. `way`: one-way delay from the least delay to the receiver.
 fn replay(recorder: &mut Recorder, records: &[Records], way: Span) {
-    // Clocks begin anywhere: differences wrap, and only their differences mean something.
+    // Clocks have arbitrary origins: use wrapping differences only.
     let delay_ns = |delivery: &Delivery| delivery.came_ns.wrapping_sub(delivery.left.nanos()) as i64;
     let least_ns = records.iter().flat_map(|(deliveries, _)| deliveries).map(delay_ns).min().unwrap_or(0);
     let mut events: Vec<(Time, usize, Event)> = Vec::new();

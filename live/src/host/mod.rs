@@ -33,16 +33,16 @@ const CONDITIONS: [&str; 6] = [
     "cpu_s is the processor time of the sending end",
 ];
 
-/// A server to send to.
+/// Destination server.
 #[derive(Clone, Debug)]
 pub struct Destination {
-    /// Where it is.
+    /// Its address.
     pub address: SocketAddr,
     /// Its keys, if required.
     pub keys: Keys,
 }
 
-/// Real paths.
+/// The host for real paths.
 pub struct Live {
     /// The server; `None`: not given.
     pub to: Option<Destination>,
@@ -80,7 +80,7 @@ impl Host for Live {
     }
 
     fn tools(&self) -> Result<Vec<String>, Refusal> {
-        // Runs to one server are not runs to another.
+        // Runs to different servers are different runs.
         Ok(vec![format!("server {}", self.destination()?.address)])
     }
 
@@ -163,7 +163,7 @@ fn opened(to: &Destination, experiment: &Experiment) -> Result<Client, Refusal> 
     Ok(client)
 }
 
-/// Begins all flows, so that none waits for a greeting when its time has come. Returns their numbers and windows.
+/// Begins all flows ahead of their start times, so that none waits for a round trip. Returns their numbers and windows.
 fn flows(client: &mut Client, experiment: &Experiment) -> Result<Vec<(u32, u64)>, Refusal> {
     let receiver = &experiment.receiver;
     let header_bytes = client.data_overhead() as u64;
@@ -182,7 +182,7 @@ fn flows(client: &mut Client, experiment: &Experiment) -> Result<Vec<(u32, u64)>
     Ok(begun.into_iter().map(|(number, begun)| (number, u64::from(begun.window))).collect())
 }
 
-/// From the end of a run until its last acknowledgments have come.
+/// Time after the end of a run for its last acknowledgments.
 fn grace(rtt: Span, experiment: &Experiment) -> Time {
     Time::ZERO + experiment.duration + rtt * 2 + experiment.receiver.delayed_ack_timeout + Span::from_millis(100)
 }

@@ -1,4 +1,4 @@
-//! A scenario's flows under way: when they begin and stop, what their applications hand over, and samples of them.
+//! Active flows of a scenario: their starts and stops, application data, and samples.
 
 use super::grace;
 use crate::controllers;
@@ -18,7 +18,7 @@ const SHIFT: u64 = 61;
 pub(super) struct One<'e> {
     spec: &'e FlowSpec,
     pub start: Time,
-    /// The session's number for it, and what its receiver holds at most.
+    /// The session's number for it, and its receiver's capacity.
     number: u32,
     window: u64,
     application: Option<Application>,
@@ -45,12 +45,12 @@ pub(super) struct Running<'e> {
     watch: &'e (dyn Fn(Span) + Sync),
 }
 
-/// The controller of a flow, or why there is none.
+/// The controller of a flow, or why it is not available.
 pub(super) fn controller(experiment: &Experiment, number: usize, rtt: Span) -> Result<AnyController, String> {
     built(experiment, number, Time::ZERO, rtt)
 }
 
-/// The controller of a flow that begins at `now`, after a greeting that took `rtt`.
+/// The controller of a flow that begins at `now`, after a handshake of duration `rtt`.
 fn built(experiment: &Experiment, number: usize, now: Time, rtt: Span) -> Result<AnyController, String> {
     let flow = &experiment.flows[number];
     let seed = seed(experiment.seed, Purpose::Controller, number);

@@ -1,4 +1,4 @@
-//! A session with a server: opens it, sends streams or has them sent, and gets the times of their packets.
+//! A session with a server: opens it, sends streams or orders them, and gets the times of their packets.
 
 use super::ProbeError;
 use crate::pace::{Gaps, Pacer};
@@ -13,19 +13,19 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// A request is repeated when there is no answer for so long, so often.
+/// Timeout of a request, and number of attempts.
 pub(super) const PATIENCE_NS: u64 = 300_000_000;
 pub(super) const TRIES: u32 = 5;
-/// A call that receives ends after this at the latest.
+/// Timeout of a receiving call.
 pub(super) const POLL: Duration = Duration::from_millis(20);
 const PINGS: usize = 10;
-/// Pseudo-random bytes that fill packets.
+/// Pseudo-random filling of packets.
 const FILLING: usize = 1 << 16;
 
-/// The times of a stream's packets, as far as they are known.
+/// The known times of a stream's packets.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// The number of its first packet.
+    /// Number of the first packet.
     pub first: u64,
     /// When packets left, by the sender's kernel.
     pub left: Vec<Stamp>,
@@ -33,7 +33,7 @@ pub struct Seen {
     pub came: Vec<Stamp>,
     /// Clocks of departures and arrivals.
     pub sources: (Source, Source),
-    /// Whether a clock stepped meanwhile.
+    /// Whether a clock stepped during the stream.
     pub stepped: bool,
 }
 
@@ -54,7 +54,7 @@ pub struct Client {
     far_steps: u16,
     next: u64,
     arrived_before: u32,
-    /// The mark of streams that it sends.
+    /// ECN mark of the streams that it sends.
     pub mark: Mark,
     /// Marked packets that have arrived at the server, if it has counted them.
     pub marks: Option<Marks>,
@@ -65,8 +65,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// Opens a session. With keys, the one of the lowest id is used. [`Client::grant`] has the size of packets that the path
-    /// takes unbroken.
+    /// Opens a session. With keys, uses the one of the lowest id. [`Client::grant`] has the largest packet size that the path
+    /// takes unfragmented.
     ///
     /// # Errors
     /// There is no answer, the server refuses, or the system.
@@ -151,13 +151,13 @@ impl Client {
         }
     }
 
-    /// Sends a request until its answer comes.
+    /// Repeats a request until its reply comes.
     pub(crate) fn request(&mut self, body: Body, is_answer: impl Fn(&Body) -> bool) -> Result<Body, ProbeError> {
         self.number += 1;
         self.request_as(self.number, body, is_answer)
     }
 
-    /// Sends a request of this number until its answer comes.
+    /// Repeats a request of this number until its reply comes.
     pub(crate) fn request_as(
         &mut self,
         number: u32,
@@ -208,7 +208,7 @@ impl Client {
         }
     }
 
-    /// The shortest of some round trips, in nanoseconds.
+    /// The minimum of some round trips, in nanoseconds.
     ///
     /// # Errors
     /// There is no answer.
@@ -239,7 +239,7 @@ impl Client {
         Ok(Seen { first: stream.first, left, came, sources: (source, far_source), stepped })
     }
 
-    /// Has the server send a stream.
+    /// Orders a stream from the server.
     ///
     /// # Errors
     /// There is no answer, the server ends the session, or the system.
@@ -261,7 +261,7 @@ impl Client {
                     && (stream.first..end).contains(&sequence)
                 {
                     came.entry(sequence).or_insert(time);
-                    // The last packet may be lost: do not wait for it for long.
+                    // The last packet may be lost: wait for it only briefly.
                     if sequence + 1 == end {
                         until = until.min(monotonic_ns() + POLL.as_nanos() as u64);
                     }
@@ -335,14 +335,14 @@ impl Client {
         Ok((stamps, source, is_pending))
     }
 
-    /// Gaps are made in this way from now on.
+    /// Sets how gaps are made.
     pub fn make(&mut self, gaps: Gaps) {
         if gaps != self.pacer.gaps {
             self.pacer = Pacer::measure(gaps);
         }
     }
 
-    /// How long before each packet this end spins, in nanoseconds.
+    /// This end's spinning time before each packet, in nanoseconds.
     pub fn margin_ns(&self) -> u64 {
         self.pacer.margin_ns
     }
@@ -358,7 +358,7 @@ impl Client {
     }
 }
 
-/// Any address and port here of the kind of one there.
+/// The unspecified address and port of the same family as an address.
 pub(super) fn any(there: SocketAddr) -> SocketAddr {
     if there.is_ipv4() { SocketAddr::from(([0; 4], 0)) } else { SocketAddr::from(([0u16; 8], 0)) }
 }

@@ -31,7 +31,7 @@ pub enum ProbeError {
         "{0} does not answer: is packetscale live serve running there, with the same key, and does UDP get through?"
     )]
     NoAnswer(SocketAddr),
-    /// The path takes no packets of that size unbroken; the largest that it takes.
+    /// The path does not take packets of that size unfragmented; the largest that it takes.
     #[error("the path takes packets of at most {0} bytes")]
     TooLarge(u16),
     /// The server refuses.
@@ -39,7 +39,7 @@ pub enum ProbeError {
     Refused {
         /// Why.
         text: String,
-        /// When to try again.
+        /// When to retry.
         retry_ms: u32,
     },
     /// Streams of this rate would last too long.
@@ -63,17 +63,17 @@ pub struct Question {
     pub server: SocketAddr,
     /// Shared keys; the one of the lowest id is used.
     pub keys: Keys,
-    /// From the server to here.
+    /// Direction: from the server to here.
     pub reverse: bool,
-    /// Bytes of IP packets that all streams together may have.
+    /// Maximum bytes of IP packets of all streams together.
     pub budget: Bytes,
     /// The fastest stream.
     pub fastest: Rate,
     /// Largest IP packet.
     pub packet: u16,
-    /// How this machine makes gaps. A server makes its own by [`Gaps::Busy`].
+    /// How this machine makes gaps. A server uses [`Gaps::Busy`].
     pub gaps: Gaps,
-    /// The mark of streams from here.
+    /// ECN mark of streams sent from here.
     pub mark: Mark,
 }
 
@@ -84,7 +84,7 @@ impl Question {
     pub const FASTEST: Rate = Rate::from_gbps(1);
     /// Default size of the largest IP packet.
     pub const PACKET: u16 = 1500;
-    /// How long a session may last.
+    /// Maximum length of a session.
     const DURATION_MS: u32 = 60_000;
 }
 
@@ -97,13 +97,13 @@ pub struct Answer {
     pub base_rtt_ns: u64,
     /// Clocks of departures and arrivals.
     pub sources: Option<(Source, Source)>,
-    /// What the streams showed of both ends and the queue.
+    /// Observations of both ends and the queue.
     pub observed: Observations,
     /// How this machine makes gaps.
     pub gaps: Gaps,
     /// Marked packets that arrived at the server, if it has counted them.
     pub marks: Option<Marks>,
-    /// How long before each packet this machine spins, in nanoseconds.
+    /// This machine's spinning time before each packet, in nanoseconds.
     pub margin_ns: u64,
     /// IP packet size.
     pub packet: u16,
@@ -111,7 +111,7 @@ pub struct Answer {
     pub streams: u32,
     /// Bytes of IP packets that were sent.
     pub sent: Bytes,
-    /// The gaps of all streams that could be used.
+    /// The gaps of all usable streams.
     pub rows: Vec<Row>,
 }
 

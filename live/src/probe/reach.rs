@@ -1,5 +1,5 @@
-//! A name may have several addresses (`localhost` has one of each kind), and a server may listen at one of them only: all are
-//! greeted at once, and the first that answers is taken (in the spirit of RFC 8305, without its order of preference).
+//! A name may have several addresses (`localhost` has one of each family), and a server may listen at one of them only: sends a
+//! hello to all at once, and uses the first that replies (as RFC 8305 does, without its order of preference).
 
 use super::client::{PATIENCE_NS, POLL, TRIES, any};
 use crate::socket::realtime_ns;

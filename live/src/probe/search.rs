@@ -34,7 +34,7 @@ pub struct Plan {
     pub lowest: Rate,
     /// The last.
     pub highest: Rate,
-    /// How many rates.
+    /// Number of rates.
     pub levels: u16,
 }
 
@@ -45,13 +45,13 @@ impl Plan {
     /// Packets of a stream of one rate.
     const LONG: u32 = 500;
 
-    /// Around a rate: the highest is half as fast again as the lowest.
+    /// A rising stream around a rate: the highest rate is 1.5 times the lowest.
     fn rising(around: Rate) -> Plan {
         let (lowest, highest) = (around.scale(Ratio::of(100, 122)), around.scale(Ratio::of(150, 122)));
         Plan { packets: Plan::PACKETS, lowest, highest, levels: Plan::LEVELS }
     }
 
-    /// Of one rate; at a low one shorter, so that it is not longer than streams may be.
+    /// A constant stream; shorter at low rates, to limit its duration.
     fn constant(rate: Rate, size: Bytes) -> Plan {
         let most = rate.bps() as f64 * LONGEST.nanos() as f64 * 1e-9 / (size.get() as f64 * 8.0);
         Plan { packets: Plan::LONG.min(most as u32), lowest: rate, highest: rate, levels: 1 }
@@ -61,17 +61,17 @@ impl Plan {
 /// Result of a stream.
 #[derive(Clone, Debug)]
 pub enum Read {
-    /// Its gaps as they were made and as they arrived.
+    /// Its gaps, as made and as received.
     Stream(Stream),
     /// The gaps could not be made.
     NotMade,
-    /// A clock stepped meanwhile.
+    /// A clock stepped during the stream.
     Stepped,
     /// The kernel did not report all its times.
     NoTimes,
 }
 
-/// The answer.
+/// The estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The available bandwidth.
@@ -85,7 +85,7 @@ pub struct Found {
 /// Rates are reported in Mbit/s.
 const BPS_PER_MBPS: f64 = 1e6;
 
-/// Why there is no answer.
+/// Why there is no estimate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unsure {
     /// The gaps could not be made.
@@ -100,13 +100,13 @@ pub enum Unsure {
     /// Streams could not be read; the reason of the last.
     #[error("too few streams could be read; the last: {0}")]
     Unread(Abstain),
-    /// All is free up to the fastest stream that may be sent.
+    /// The whole link is available up to the fastest permitted stream.
     #[error(
         "more than {:.2} Mbit/s are free: the fastest streams that --rate, this machine and the server allow were not slowed",
         *.0 as f64 / BPS_PER_MBPS
     )]
     Beyond(u64),
-    /// Less is free than the slowest stream takes.
+    /// The available bandwidth is below the slowest stream.
     #[error("less than {:.2} Mbit/s are free", *.0 as f64 / BPS_PER_MBPS)]
     Below(u64),
     /// Longer streams were slowed at a rate that shorter ones passed.
@@ -115,7 +115,7 @@ pub enum Unsure {
     /// Longer streams passed at a rate at which shorter ones were slowed.
     #[error("longer streams pass at a rate at which short ones are slowed: traffic that changes")]
     Disagree,
-    /// Parts of the streams that fill the link arrive at rates that differ much.
+    /// Parts of the streams that fill the link arrive at very different rates.
     #[error(
         "other traffic comes in bursts as long as a stream: the available bandwidth changes too much for an estimate"
     )]
@@ -123,7 +123,7 @@ pub enum Unsure {
     /// The budget was used up first.
     #[error("the streams differ too much for {0} bytes")]
     Budget(u64),
-    /// Streams at the value and above it were slowed as if less were free than what streams below it passed.
+    /// Streams at the value and above it were slowed as if less were available than what streams below it passed.
     #[error("streams are slowed by too little: so small a part of the link is free that 10 % more or less is not seen")]
     Little,
 }
@@ -136,25 +136,25 @@ const CONSTANT: &str = "receive-rate(tolerance=0.025)";
 const NARROW: f64 = 0.05;
 /// The fewest readings for a mean.
 const FEWEST: usize = 8;
-/// How far the rates of the proof are from the mean, in per cent.
+/// Distance of the verifying rates from the mean, in per cent.
 const APART: u64 = 10;
 /// Lead with which one side of the vote wins (Wald's sequential test). If one stream in five is wrong, 6 % of such votes
 /// are, as with three of five; but most need fewer streams.
 const AHEAD: u32 = 2;
-/// How far the parts of a stream above may spread: their standard deviation over their mean. Poisson traffic of half the link
+/// Maximum spread of the parts of a stream above: their standard deviation over their mean. Poisson traffic of half the link
 /// spreads them by 0.10.
 const STEADY: f64 = 0.12;
-/// Streams at the mean are slowed by these shares of what those 10 % above it are slowed by ([`Slowing`]), if 95 and 90 % of the
-/// mean are free: 0.05 / 0.15 and 0.1 / 0.2.
+/// Slowing of streams at the mean, as shares of that 10 % above it ([`Slowing`]), if 95 and 90 % of the mean are available:
+/// 0.05 / 0.15 and 0.1 / 0.2.
 const LOWER: f64 = 1.0 / 3.0;
 const BELOW: f64 = 1.0 / 2.0;
 /// Number of streams that vote at the mean itself.
 const MIDDLE: u32 = 3;
-/// How often the proof moves on to the next rates.
+/// Maximum number of moves to the next verifying rates.
 const MOVES: u32 = 3;
-/// The slowest stream's lowest rate: 64 packets of 1500 bytes take less than 2 s.
+/// Lowest rate of the slowest stream: 64 packets of 1500 bytes take less than 2 s.
 pub(super) const SLOWEST: Rate = Rate::from_bps(600_000);
-/// A stream that arrives slower than this part of its lowest rate was too fast at each.
+/// Part of a stream's lowest rate below which its arrival rate shows that it was too fast at each rate.
 const CRUSHED: Ratio = Ratio::of(95, 100);
 /// The rate of the first stream.
 const FIRST: Rate = Rate::from_mbps(8);
@@ -173,7 +173,7 @@ enum Phase {
     },
 }
 
-/// Where the rate of a proof is: below the mean, above it, or at it.
+/// Position of a verifying rate: below the mean, above it, or at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Below,
@@ -199,10 +199,10 @@ pub struct Search {
     stepped: u32,
     no_times: u32,
     unread: u32,
-    /// Streams in a row, up to the last one, that could not be used.
+    /// Consecutive unusable streams, up to the last one.
     in_a_row: u32,
     moves: u32,
-    /// How much the streams above, and those at the mean, were slowed.
+    /// Slowing of the streams above, and of those at the mean.
     above: Slowing,
     middle: Slowing,
     /// Slowing began below an interval that streams had verified: report a further one only if it is halved, too.
@@ -214,15 +214,15 @@ pub struct Search {
 pub enum Next {
     /// Send this.
     Send(Plan),
-    /// There is an answer, or none.
+    /// The search ends, with an estimate or without.
     End(Result<Found, Unsure>),
 }
 
 impl Search {
-    /// Begins. IP packets have this size, streams this highest rate, and all together at most `budget` bytes.
+    /// Starts a search. IP packets have this size, streams this highest rate, and all together at most `budget` bytes.
     ///
     /// # Errors
-    /// Never, as long as both methods exist.
+    /// Never, while both methods exist.
     pub fn new(size: Bytes, fastest: Rate, budget: Bytes) -> Result<Search, MethodError> {
         Ok(Search {
             rising: Method::DEFAULT.parse()?,
@@ -249,18 +249,18 @@ impl Search {
         })
     }
 
-    /// The stream to send first.
+    /// The first stream.
     pub fn first(&mut self) -> Next {
         self.go(Plan::rising(self.around))
     }
 
-    /// Packets have this size from now on; the stream is sent again.
+    /// Changes the packet size; the current stream is repeated.
     pub fn resized(&mut self, size: Bytes, plan: Plan) -> Next {
         self.size = size;
         self.go(plan)
     }
 
-    /// How many streams were sent, and how many bytes of IP packets.
+    /// Number of streams sent, and bytes of their IP packets.
     pub fn sent(&self) -> (u32, Bytes) {
         (self.streams, self.sent)
     }
@@ -288,7 +288,7 @@ impl Search {
         let stream = match read {
             Read::NotMade => {
                 self.not_made += 1;
-                // The fastest streams are the hardest to make. What was reached below is known.
+                // The fastest streams are the hardest to make. Lower results remain valid.
                 if self.phase == Phase::Climb && self.not_made >= USELESS && self.low.is_some() {
                     let low = self.low.map_or(0, Rate::bps);
                     return Next::End(Err(Unsure::Beyond(low)));
@@ -362,7 +362,7 @@ impl Search {
             (_, None) => self.around + self.around,
             (None, Some(_)) => self.around.scale(Ratio::of(1, 2)),
             (Some(low), Some(high)) if low < high => middle(low, high),
-            // The two contradict each other: the traffic changes. Around here is the best guess.
+            // The two contradict each other: the traffic changes. The best guess is here.
             (Some(low), Some(_)) => {
                 (self.low, self.high) = (None, None);
                 self.phase = Phase::Focus;
@@ -372,7 +372,7 @@ impl Search {
         self.within_reach()
     }
 
-    /// The next rising stream, if there may be one at that rate.
+    /// The next rising stream, if one at that rate is permitted.
     fn within_reach(&mut self) -> Next {
         let plan = Plan::rising(self.around);
         let top = Plan::rising(self.fastest.scale(Ratio::of(122, 150)));
@@ -437,8 +437,8 @@ impl Search {
 
     fn prove(&mut self, plan: Plan, stream: &Stream, side: Side, (mut high, mut passed): (u32, u32)) -> Next {
         let lost_much = stream.lost * 10 > u64::from(plan.packets);
-        // Both times are those of the packets that arrived, so a stream with losses may show that it was slowed. That it
-        // passed it does not show.
+        // Both times are those of the packets that arrived, so a stream with losses can show slowing, but not
+        // that it passed.
         let arrived = Stream { lost: 0, ..stream.clone() };
         match self.constant.estimate(arrived) {
             _ if lost_much => high += 1,
@@ -483,7 +483,7 @@ impl Search {
         Next::End(Ok(Found { value, low, high }))
     }
 
-    /// The proof failed: tries the next rates below or above, a few times. The rates that were proved are the value then.
+    /// Verification failed: tries the next rates below or above, a few times. The value is then between the verified rates.
     fn again(&mut self, reason: Unsure, side: Side) -> Next {
         self.moves += 1;
         if self.moves > MOVES {

@@ -1,4 +1,4 @@
-//! Pairs the times of packets at both ends, and judges whether the stream was made as it was meant.
+//! Pairs the times of packets at both ends, and checks whether the stream was made as intended.
 
 use super::{Read, Seen};
 use crate::stream::gaps_ns;
@@ -25,11 +25,11 @@ const PAUSE: f64 = 4.0;
 /// Tolerance of the whole stream's length.
 const LENGTH: f64 = 0.1;
 
-/// A stream as estimators read it: with the gaps that were really made.
+/// A stream for estimators, with the actual gaps.
 pub fn read(asked: &Ordered, overhead: u16, seen: &Seen) -> Read {
     let arrivals: BTreeMap<u64, u64> = seen.came.iter().map(|stamp| (stamp.sequence, stamp.ns)).collect();
     let untold = seen.left.len() < asked.count as usize;
-    // A sender ends a stream early when it finds no room for a packet. Of a packet that was lost the departure is known.
+    // A sender ends a stream early when the local queue is full. A lost packet has a known departure.
     let latest = seen.left.iter().map(|stamp| stamp.sequence).chain(arrivals.keys().copied()).max();
     if latest.is_some_and(|latest| latest + 1 < seen.first + u64::from(asked.count)) {
         return Read::NotMade;
@@ -110,7 +110,7 @@ mod tests {
         let good = seen([0, 1000, 2000, 3000], &all);
         assert!(matches!(read(&ASKED, 28, &good), Read::Stream(_)));
         assert!(matches!(read(&ASKED, 28, &Seen { stepped: true, ..good.clone() }), Read::Stepped));
-        // The last two were never sent; the last one was, but nobody knows when.
+        // The last two were never sent; the last one was, at an unknown time.
         let cut = Seen { left: good.left[..2].to_vec(), came: good.came[..2].to_vec(), ..good.clone() };
         assert!(matches!(read(&ASKED, 28, &cut), Read::NotMade));
         assert!(matches!(read(&ASKED, 28, &Seen { came: good.came.clone(), ..cut }), Read::NoTimes));

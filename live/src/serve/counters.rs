@@ -5,31 +5,31 @@ use std::fmt::Write;
 /// Totals since the server started, and current values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Sessions now.
+    /// Current sessions.
     pub sessions: u64,
-    /// Bit/s that are promised to them.
+    /// Bit/s granted to them.
     pub promised_bps: u64,
-    /// Sessions that began.
+    /// Sessions opened.
     pub begun: u64,
     /// Addresses that were challenged.
     pub challenged: u64,
-    /// Hellos that were refused: no rate or no place was left.
+    /// Hellos refused: no rate or no session was left.
     pub refused: u64,
-    /// Hellos that were refused: too many sessions of their address were there.
+    /// Hellos refused: too many sessions of their address.
     pub crowded: u64,
-    /// Datagrams that were dropped without an answer.
+    /// Datagrams dropped without a reply.
     pub dropped: u64,
-    /// Sessions ended because they passed a limit.
+    /// Sessions ended by exceeding a limit.
     pub limited: u64,
     /// Sessions that timed out: no packet arrived, or no data were acknowledged.
     pub silent: u64,
-    /// Sessions that their clients ended.
+    /// Sessions ended by their clients.
     pub closed: u64,
-    /// Sessions ended because an order did not fit.
+    /// Sessions ended by an invalid order.
     pub wrong: u64,
-    /// Streams that were ordered.
+    /// Streams ordered.
     pub streams: u64,
-    /// Of these, streams of which no departure is known.
+    /// Of these, streams without known departures.
     pub not_sent: u64,
     /// Packets that arrived with the mark "congestion experienced".
     pub marked: u64,

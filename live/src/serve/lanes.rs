@@ -22,7 +22,7 @@ struct Lane {
     thread: JoinHandle<()>,
 }
 
-/// All of them, by their sessions.
+/// The threads of all sessions.
 pub struct Lanes {
     socket: Arc<Stamped>,
     filling: Arc<[u8]>,
@@ -31,13 +31,12 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// None yet. `left` gets the departures of each stream; `filling` fills its packets.
+    /// No threads. `left` receives the departures of each stream; `filling` fills its packets.
     pub fn new(socket: Arc<Stamped>, filling: Arc<[u8]>, left: Sender<Left>) -> Lanes {
         Lanes { socket, filling, left, lanes: BTreeMap::new() }
     }
 
-    /// Has a stream sent, after those of its session that were ordered before. `false`: there is no thread to be had, or
-    /// too many wait.
+    /// Queues a stream behind those of its session. `false`: the system cannot start a thread, or too many streams wait.
     pub fn send(&mut self, job: Job) -> bool {
         if let Some(lane) = self.lanes.get(&job.session) {
             return lane.jobs.try_send(job).is_ok();

@@ -29,7 +29,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 /// Limits of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// To one session.
+    /// Limits per session.
     pub grant: Grant,
     /// Total of all concurrent sessions, in bit/s.
     pub all_bps: u64,
@@ -58,11 +58,11 @@ impl Limits {
 /// The clocks of the server.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
-    /// Milliseconds that pass evenly, from any start.
+    /// Monotonic milliseconds, of arbitrary origin.
     pub ms: u64,
     /// Milliseconds since 1970.
     pub wall_ms: u64,
-    /// How often the clock that stamps packets has stepped.
+    /// Number of steps of the stamping clock.
     pub steps: u16,
 }
 
@@ -75,9 +75,9 @@ impl Now {
 /// A stream to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Where to.
+    /// Destination.
     pub to: SocketAddr,
-    /// Of which session.
+    /// Its session.
     pub session: u64,
     /// The number of its order.
     pub number: u32,
@@ -88,9 +88,9 @@ pub struct Job {
 /// Actions after a datagram.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Reaction {
-    /// To send back to where it came from.
+    /// Reply to the datagram's source.
     pub answer: Option<Vec<u8>>,
-    /// To send in the time that it takes.
+    /// Stream to send.
     pub job: Option<Job>,
 }
 
@@ -109,9 +109,9 @@ pub struct Server {
     /// Ended sessions: id, address, and when the entry expires.
     ended: VecDeque<(u64, IpAddr, u64)>,
     counters: Counters,
-    /// Where files go; `None`: they are refused.
+    /// Destination of files; `None`: files are refused.
     store: Option<Box<dyn Store>>,
-    /// No acknowledgment that was held back is due earlier.
+    /// Lower bound of the time of the next delayed acknowledgment.
     due: Time,
 }
 
@@ -130,7 +130,7 @@ impl Server {
         Counters { sessions: self.sessions.len() as u64, promised_bps, ..self.counters }
     }
 
-    /// Whether there is this session.
+    /// Whether this session exists.
     pub fn has(&self, session: u64) -> bool {
         self.sessions.contains_key(&session)
     }
@@ -139,7 +139,7 @@ impl Server {
         self.sessions.values().map(|session| session.grant.rate_bps).sum()
     }
 
-    /// A datagram arrived.
+    /// Handles a datagram.
     pub fn receive(&mut self, datagram: &[u8], arrival: &Arrival, now: Now) -> Reaction {
         let genuine = |packet: &Packet| packet.is_genuine(datagram, &self.keys, now.wall_ms);
         let reaction = match Packet::read(datagram).filter(genuine) {
@@ -195,7 +195,7 @@ impl Server {
         Some(self.accepted(header, grant, now))
     }
 
-    /// Why an address gets no further session, if it gets none.
+    /// Why an address gets no further session, if so.
     fn too_many(&self, from: IpAddr) -> Option<String> {
         let there = self.sessions.values().filter(|session| place(session.client) == from).count();
         let ended = self.ended.iter().filter(|(_, client, _)| *client == from).count();
@@ -217,7 +217,7 @@ impl Server {
         self.written(header, Body::Accept { grant, silence_ms, memory }, now)
     }
 
-    /// A packet of a session, from where its client is. Anything else is dropped.
+    /// Handles a session's packet from its client's address. Drops anything else.
     fn of_session(
         &mut self,
         Packet { header, body }: Packet,
@@ -270,7 +270,7 @@ impl Server {
                 return self.segment(header, &seen, now);
             }
             Body::Finish { bytes, hash } => return self.finishes(header, bytes, &hash, now),
-            // Only servers send these.
+            // Packets that only servers send.
             Body::Hello { .. }
             | Body::Challenge(_)
             | Body::Accept { .. }
@@ -333,7 +333,7 @@ impl Server {
         Some((removed.client, self.written(header, Body::Close(reason), now)))
     }
 
-    /// A stream has ended. Packets of it have left at these times.
+    /// Records the departures of a stream.
     pub fn departed(&mut self, session: u64, stamps: &[Stamp], source: Source) {
         self.counters.not_sent += u64::from(stamps.is_empty());
         if let Some(session) = self.sessions.get_mut(&session) {

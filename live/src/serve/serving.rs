@@ -21,16 +21,16 @@ use std::time::Duration;
 const POLL: Duration = Duration::from_millis(100);
 /// Interval between reports of counters.
 const REPORT_MS: u64 = 1_000;
-/// Pseudo-random bytes that fill packets.
+/// Pseudo-random filling of packets.
 const FILLING: usize = 1 << 16;
 
-/// Why there is no server.
+/// Why the server cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum ServeError {
     /// The socket.
     #[error("{0}: {1}")]
     Socket(SocketAddr, io::Error),
-    /// Without a key and without the operator's word only this machine may come.
+    /// Without a key and without `open` only local addresses are allowed.
     #[error("{0} can be reached from other machines: give --key FILE, or --open to let anyone in")]
     Closed(SocketAddr),
     /// The system gave no random numbers, or no thread.
@@ -38,9 +38,9 @@ pub enum ServeError {
     System(String),
 }
 
-/// A server that runs. It ends with [`Serving::end`].
+/// A running server. [`Serving::end`] stops it.
 pub struct Serving {
-    /// Where it listens.
+    /// Its address.
     pub address: SocketAddr,
     stop: Arc<AtomicBool>,
     thread: JoinHandle<()>,
@@ -68,7 +68,7 @@ pub fn serve(
     begin(address, limits, keys, open, None, report)
 }
 
-/// Starts a server that takes files, too.
+/// Starts a server that also accepts files.
 ///
 /// # Errors
 /// As [`serve`].
@@ -115,7 +115,7 @@ struct Receiving {
     departed: Receiver<Left>,
 }
 
-/// Secrets of the system's generator, which [`serve`] has seen work.
+/// Secrets of the system's generator, which [`serve`] has tested.
 fn draw() -> [u8; 32] {
     let mut secret = [0; 32];
     let _ = getrandom::fill(&mut secret);
@@ -131,7 +131,7 @@ impl Receiving {
         mut lanes: Lanes,
         mut report: impl FnMut(&Counters),
     ) {
-        // Where the system refuses, acknowledgments are later on a busy machine.
+        // If the system refuses, acknowledgments are later on a busy machine.
         let _ = take_short_turns();
         let mut steps = Steps::watch();
         let mut now =

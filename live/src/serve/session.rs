@@ -1,4 +1,4 @@
-//! One session: what was granted, what was used, and the times of its packets.
+//! A session: its grant, its usage, and the times of its packets.
 
 use super::Limits;
 use crate::socket::{Arrival, Mark, Time, by_one_clock};
@@ -7,17 +7,17 @@ use crate::wire::{Grant, HEADER, LEAST_SIZE, Marks, Ordered, Reason, Report, Sou
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// The part of a second, and the bytes, by which a client may be ahead of its rate.
+/// Tolerance of the rate limit: part of a second, and bytes.
 const AHEAD_PER_S: u64 = 10;
 const AHEAD_BYTES: u64 = 64_000;
 /// Interval between requests for different files, with one more at once: each opens a file and reads it.
 const REQUEST_MS: u64 = 1_000;
 /// Streams in a row without an arrival after which no more is sent (RFC 8084).
 const BARREN: u32 = 2;
-/// Streams of a session that may wait: one that is being sent, and the next.
+/// Maximum number of a session's waiting streams: one in transmission, and the next.
 pub const WAITING: u32 = 2;
 
-/// The last times of a session's packets, by their numbers.
+/// The last times of a session's packets, by number.
 pub struct Memory {
     times: Vec<Option<(u64, Time)>>,
     total: u64,
@@ -32,7 +32,7 @@ impl Memory {
         (sequence % self.times.len().max(1) as u64) as usize
     }
 
-    /// `false`: it is known already. Of a packet that comes twice, the first time counts.
+    /// Records a time. `false`: already known. For a duplicate, the first time counts.
     fn note(&mut self, sequence: u64, time: Time) -> bool {
         let place = self.place(sequence);
         let new = self.times.get(place).is_some_and(|kept| kept.is_none_or(|(kept, _)| kept != sequence));
@@ -55,11 +55,11 @@ impl Memory {
 
 /// A session.
 pub struct Session {
-    /// Where its client is.
+    /// Its client's address.
     pub client: SocketAddr,
     /// Granted limits.
     pub grant: Grant,
-    /// Which key its client has.
+    /// Id of its client's key.
     pub key: u16,
     began_ms: u64,
     /// When the last packet from its client arrived.
@@ -68,17 +68,17 @@ pub struct Session {
     bucket_bytes: u64,
     filled_ms: u64,
     last_order: Option<u32>,
-    /// Ordered streams that have not left yet.
+    /// Ordered streams that have not left.
     waiting: u32,
     barren: u32,
     arrivals: Memory,
     departures: Memory,
     marks: Marks,
-    /// How often the server's clock had stepped when it began.
+    /// Number of steps of the server's clock at its start.
     pub steps_before: u16,
-    /// The flows of data to here, by their numbers.
+    /// Flows from its client, by number.
     pub flows: BTreeMap<u32, Incoming>,
-    /// The number of the flow that began last.
+    /// Number of the flow that began last.
     pub last_begin: Option<u32>,
     /// The file that its client waits for, and whether it restarts.
     pub request: Option<(String, bool)>,
@@ -89,7 +89,7 @@ pub struct Session {
 }
 
 impl Session {
-    /// A session that begins now.
+    /// A new session.
     pub fn new(client: SocketAddr, grant: Grant, key: u16, now_ms: u64, limits: &Limits, steps: u16) -> Session {
         let mut session = Session {
             client,
@@ -121,7 +121,7 @@ impl Session {
         AHEAD_BYTES.max(self.grant.rate_bps / 8 / AHEAD_PER_S)
     }
 
-    /// Bytes of a body that fit into any datagram to its client.
+    /// Maximum size of a body in a datagram to its client.
     pub fn payload_limit(&self) -> usize {
         usize::from(self.grant.size).min(LEAST_SIZE).saturating_sub(HEADER + seal::TRAILER)
     }
@@ -140,13 +140,13 @@ impl Session {
         (self.began_ms + u64::from(self.grant.duration_ms)).saturating_sub(now_ms).min(u64::from(u32::MAX)) as u32
     }
 
-    /// Counts bytes against what was granted. `false`: that is exceeded.
+    /// Counts bytes against the grant. `false`: exceeded.
     fn uses(&mut self, bytes: u64) -> bool {
         self.used_bytes += bytes;
         self.used_bytes <= self.grant.bytes
     }
 
-    /// A packet of data arrived. `false`: the client sends more than it was granted.
+    /// Records a data packet. `false`: the client exceeds its grant.
     pub fn arrived(&mut self, sequence: u64, arrival: &Arrival, now_ms: u64) -> bool {
         let may = self.may_send(arrival.length as u64, now_ms);
         if may && self.arrivals.note(sequence, arrival.time) {
@@ -156,7 +156,7 @@ impl Session {
         may
     }
 
-    /// Counts data that arrived against what was granted. `false`: that is exceeded.
+    /// Counts arrived data against the grant. `false`: exceeded.
     pub fn may_send(&mut self, bytes: u64, now_ms: u64) -> bool {
         // One second fills any bucket, so a longer pause adds nothing.
         let passed_ms = now_ms.saturating_sub(self.filled_ms).min(1000);
@@ -182,7 +182,7 @@ impl Session {
         may
     }
 
-    /// A stream has ended: packets of it have left.
+    /// Records the departures of a stream.
     pub fn departed(&mut self, stamps: &[Stamp], source: Source) {
         self.waiting = self.waiting.saturating_sub(1);
         for Stamp { sequence, ns } in stamps {

@@ -7,18 +7,18 @@ use crate::wire::{Acknowledgment, Begin, Body, HASH, Header, Purpose, Reason, se
 use packetscale_models::units::{Span, Time};
 use std::net::SocketAddr;
 
-/// A file that is taken: what receives it, how much of it is there, and that much's hash.
+/// An accepted file: its destination, the length so far, and its hash.
 type Taken = Option<(Box<dyn Part>, u64, [u8; HASH])>;
 
 impl Now {
-    /// As the transport counts.
+    /// Converts to the transport's marks.
     pub(super) fn time(&self) -> Time {
         Time::ZERO + Span::from_millis(self.ms)
     }
 }
 
 impl Server {
-    /// The same server, which takes files.
+    /// The same server, accepting files.
     pub fn keeping(mut self, store: Box<dyn Store>) -> Server {
         self.store = Some(store);
         self
@@ -77,7 +77,7 @@ impl Server {
         }
     }
 
-    /// A segment of a flow, which the session may send.
+    /// Handles a segment of a flow, within the session's grant.
     pub(super) fn segment(&mut self, header: Header, seen: &Seen<'_>, now: Now) -> Option<Reaction> {
         let session = self.sessions.get_mut(&header.session)?;
         let Some(flow) = session.flows.get_mut(&header.number) else { return self.unknown(header, now) };
@@ -129,12 +129,12 @@ impl Server {
         Some(answered(self.written(Header { key: session.key, ..header }, body, now)))
     }
 
-    /// When [`Server::acknowledge`] has something to do, at the earliest.
+    /// Earliest time at which [`Server::acknowledge`] has something to do.
     pub fn next_acknowledgment(&self) -> Time {
         self.due
     }
 
-    /// The acknowledgments that were held back and are due now.
+    /// The delayed acknowledgments that are due.
     pub fn acknowledge(&mut self, now: Now) -> Vec<(SocketAddr, Vec<u8>)> {
         if now.time() < self.due {
             return Vec::new();

@@ -3,33 +3,33 @@
 /// ECN codepoint of a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Mark {
-    /// The sender takes no marks.
+    /// Not-ECT: packets must not be marked.
     #[default]
     None,
-    /// It takes marks as RFC 9331 has it (L4S).
+    /// ECT(1), as RFC 9331 defines it (L4S).
     Ect1,
-    /// It takes marks as it takes losses.
+    /// ECT(0): marks are treated as losses.
     Ect0,
-    /// A queue on the path has marked the packet.
+    /// CE: a queue on the path has marked the packet.
     Ce,
 }
 
 impl Mark {
     const MASK: u8 = 0b11;
-    /// By their bits.
+    /// By codepoint.
     const ALL: [Mark; 4] = [Mark::None, Mark::Ect1, Mark::Ect0, Mark::Ce];
 
-    /// The bits.
+    /// The codepoint.
     pub fn bits(self) -> u8 {
         Mark::ALL.iter().position(|mark| *mark == self).unwrap_or(0) as u8
     }
 
-    /// The mark of a type of service or a traffic class.
+    /// The codepoint of a type of service or a traffic class.
     pub fn of(class: u8) -> Mark {
         Mark::ALL[usize::from(class & Mark::MASK)]
     }
 
-    /// As RFC 3168 names it.
+    /// Name in RFC 3168.
     pub fn words(self) -> &'static str {
         match self {
             Mark::None => "not ECT",

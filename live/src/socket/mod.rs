@@ -32,7 +32,7 @@ use std::sync::Mutex;
 use std::time::Duration;
 use steps::ns;
 
-/// A datagram that arrived.
+/// A received datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     /// Its length.
@@ -41,7 +41,7 @@ pub struct Arrival {
     pub from: SocketAddr,
     /// When.
     pub time: Time,
-    /// Its mark.
+    /// Its ECN codepoint.
     pub mark: Mark,
 }
 
@@ -52,7 +52,7 @@ pub struct Stamped {
     sent: Mutex<Sent>,
 }
 
-/// Bytes of packets that wait for a thread that other programs hold up.
+/// Size of the receive buffer, for threads that other programs delay.
 const RECEIVE_BUFFER: usize = 4 << 20;
 
 /// Flags that are always set: arrival times. Departure times, if enabled, come with a packet number and without its data.
@@ -64,10 +64,10 @@ const ARRIVALS: TimestampingFlag = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
     .union(TimestampingFlag::SOF_TIMESTAMPING_OPT_TSONLY);
 
 impl Stamped {
-    /// Binds to an address. A call of [`Stamped::receive`] ends after `patience` at the latest.
+    /// Binds to an address. [`Stamped::receive`] times out after `patience`.
     ///
     /// # Errors
-    /// The address is not to be had, or the kernel takes no times.
+    /// The address is not available, or the kernel refuses timestamps.
     pub fn bind(address: SocketAddr, patience: Duration) -> io::Result<Stamped> {
         let made = Stamped::made(address, patience)?;
         wait_for_stamps();
@@ -96,7 +96,7 @@ impl Stamped {
         self.socket.local_addr()
     }
 
-    /// Sends a datagram that takes no marks. Never waits: what does not fit into the socket's memory is not sent.
+    /// Sends a datagram as Not-ECT, without blocking: what does not fit into the socket's buffer is not sent.
     ///
     /// # Errors
     /// `WouldBlock`: not now. [`is_too_large`]: never on this path. Others are the system's.
@@ -104,7 +104,7 @@ impl Stamped {
         self.send_marked(datagram, to, Mark::None)
     }
 
-    /// As [`Stamped::send`], with a mark.
+    /// As [`Stamped::send`], with an ECN codepoint.
     ///
     /// # Errors
     /// As [`Stamped::send`].
@@ -125,7 +125,7 @@ impl Stamped {
         Ok(())
     }
 
-    /// Waits for a datagram. `None`: none came in time. What does not fit is cut off, and is then no packet.
+    /// Waits for a datagram. `None`: timeout. A longer datagram is truncated, and therefore invalid.
     ///
     /// # Errors
     /// The system's.
@@ -133,7 +133,7 @@ impl Stamped {
         self.take(buffer, MsgFlags::empty())
     }
 
-    /// A datagram that is there. `None`: none is.
+    /// A waiting datagram. `None`: there is none.
     ///
     /// # Errors
     /// The system's.
@@ -198,7 +198,7 @@ fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
     v4.or_else(|| storage.as_sockaddr_in6().map(|found| SocketAddr::V6(SocketAddrV6::from(*found))))
 }
 
-/// The kernel's and the card's times of a message. One that was not taken is 0.
+/// The kernel's and the card's times of a message; 0 if missing.
 fn times_of(message: &RecvMsg<'_, '_, SockaddrStorage>) -> (Option<u64>, Option<u64>) {
     let found = message.cmsgs().ok().and_then(|mut all| {
         all.find_map(|one| match one {
@@ -270,14 +270,14 @@ mod tests {
     fn unread_departures_do_not_block_arrivals() {
         let (here, there) = (bind("127.0.0.1:0"), bind("127.0.0.1:0"));
         let (to, back) = (there.address().unwrap(), here.address().unwrap());
-        // A default error queue is full after some 270.
+        // A default error queue holds some 270.
         for _ in 0..1000 {
             here.send(&[0; 100], to).unwrap();
             there.receive(&mut [0; 200]).unwrap().expect("one");
         }
         there.send(&[0; 100], back).unwrap();
         assert!(here.receive(&mut [0; 200]).unwrap().is_some());
-        // Numbers go on where they stopped.
+        // Numbers continue.
         for _ in 0..2 {
             let reader = DepartureReader::begin(&here).unwrap();
             let number = reader.send(&[0; 100], to, Mark::None).unwrap();
@@ -301,7 +301,7 @@ mod tests {
         let numbers_of =
             |reader: &DepartureReader| reader.departures().unwrap().iter().map(|one| one.number).collect::<Vec<_>>();
         assert_eq!([numbers_of(&one), numbers_of(&other)], sent);
-        // Whoever goes leaves the other's times coming.
+        // Dropping one reader does not disturb the other.
         drop(one);
         let last = other.send(&[0; 100], to, Mark::None).unwrap();
         there.receive(&mut [0; 200]).unwrap().expect("one");

@@ -19,10 +19,10 @@ use std::time::{Duration, Instant};
 const RETRY_MS: u32 = 5_500;
 /// Time without a request after which a client counts as gone, and its file is unlocked.
 const IDLE_LIMIT: Duration = Duration::from_secs(5);
-/// Before and after the name of a file that is under way.
+/// Prefix and suffix of a partial file's name.
 const AROUND: usize = ".".len() + ".part".len();
 
-/// A file that was received.
+/// A received file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
     /// Its name in the directory.
@@ -36,11 +36,11 @@ pub struct Received {
 /// Called for each file that was received.
 type OnReceived = Arc<dyn Fn(&Received) + Send + Sync>;
 
-/// A directory that takes files.
+/// Stores files in a directory.
 pub struct Directory {
     path: PathBuf,
     on_received: OnReceived,
-    /// Files that are there may be replaced.
+    /// Whether existing files may be replaced.
     replace: bool,
     /// Partial files being read again: at most one per session.
     reading: BTreeMap<u64, Reading>,
@@ -66,21 +66,21 @@ impl Read for WhileWanted<'_> {
     }
 }
 
-/// A file that is under way.
+/// A partial file.
 struct Taken {
     /// Locked.
     file: File,
     place: Place,
     bytes: u64,
     hasher: blake3::Hasher,
-    /// It is called [`Place::under_way`] no longer, or soon.
+    /// Whether it no longer has the name [`Place::under_way`], or is about to lose it.
     gone: bool,
     /// Receives the result while the file is being saved under its name.
     naming: Option<Receiver<io::Result<()>>>,
     on_received: OnReceived,
 }
 
-/// Where a file is while it is under way, and where it belongs.
+/// Paths of a partial file and of the final one.
 #[derive(Clone)]
 struct Place {
     folder: PathBuf,
@@ -271,14 +271,14 @@ impl Taken {
 }
 
 impl Place {
-    /// Gives the file its name, and writes that to the disk.
+    /// Renames the file to its final name, and flushes the directory.
     fn name(&self) -> io::Result<()> {
         let named = self.folder.join(&self.name);
         if self.replace {
             std::fs::rename(&self.under_way, &named)?;
         } else {
             match rename_unless_there(&self.under_way, &named) {
-                // Not every file system can (NFS). A link does not replace, either.
+                // Some file systems (NFS) cannot do this. A hard link does not replace a file, either.
                 Err(Errno::EINVAL | Errno::ENOSYS) => {
                     std::fs::hard_link(&self.under_way, &named)?;
                     std::fs::remove_file(&self.under_way)?;
@@ -286,7 +286,7 @@ impl Place {
                 other => other.map_err(io::Error::from)?,
             }
         }
-        // Not every file system can do that with a directory; the file itself is there.
+        // Some file systems cannot flush a directory; the file itself is flushed.
         let _ = File::open(&self.folder).and_then(|folder| folder.sync_all());
         Ok(())
     }

@@ -9,9 +9,9 @@ use packetscale_models::transport::Segment;
 use packetscale_models::units::{Ecn, Span, Time};
 use std::io;
 
-/// The bucket of the grant holds what its rate brings in this time: less than a server lets pass.
+/// Depth of the grant's bucket, as a time at its rate: less than a server tolerates.
 const AHEAD: Span = Span::from_millis(20);
-/// A bucket holds this many bytes at least: a burst of full packets.
+/// Minimum depth of a bucket: a burst of full packets.
 const LEAST_AHEAD: f64 = 32_000.0;
 /// Packets of a flow that may leave between two reads of acknowledgments.
 const BURST: usize = 32;
@@ -21,19 +21,19 @@ pub trait Flows {
     /// The flows.
     fn count(&self) -> usize;
 
-    /// One of them, with the number that the session gave it; `None`: it has not begun or has ended.
+    /// A flow, with its number in the session; `None`: it has not begun or has ended.
     fn flow(&mut self, flow: usize) -> Option<(u32, &mut Outgoing)>;
 
-    /// Writes a segment's data, from `data[0]` on; returns their length.
+    /// Writes a segment's data from `data[0]` on; returns their length.
     fn fill(&mut self, flow: usize, segment: &Segment, data: &mut [u8]) -> usize;
 
-    /// It is this late: begins and ends flows, hands over data. Returns when to call again, or that all is over.
+    /// Advances to `now`: begins and ends flows, provides data. Returns when to call again, or that all flows are over.
     ///
     /// # Errors
-    /// Why it cannot go on.
+    /// A failure of the flows.
     fn step(&mut self, now: Time) -> Result<Next, Ends>;
 
-    /// A segment is acknowledged, or something else has happened to a flow.
+    /// Called when a segment was acknowledged, or a flow's state changed otherwise.
     fn acknowledged(&mut self, _flow: usize, _now: Time) {}
 }
 
@@ -46,16 +46,16 @@ pub enum Next {
     Over,
 }
 
-/// Why a session ended before its time.
+/// Why a session ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum Ends {
     /// The socket.
     #[error("the socket: {0}")]
     Socket(#[from] io::Error),
-    /// The server has ended it.
+    /// The server closed it.
     #[error("the server has ended the session: {}", .0.words())]
     Closed(Reason),
-    /// The server does not go on with a flow.
+    /// The server refuses a flow.
     #[error("{0}")]
     Refused(String),
     /// Nothing was received.
@@ -69,12 +69,12 @@ pub enum Ends {
     Unreadable(String),
 }
 
-/// How a session is written and read.
+/// Parameters of a session's packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Session<'a> {
     /// Its id.
     pub id: u64,
-    /// The keys that seal it, and which of them.
+    /// The session's keys, and the id of the one in use.
     pub keys: &'a Keys,
     /// The id of the key; 0: none.
     pub key: u16,
@@ -89,13 +89,13 @@ pub struct Session<'a> {
 /// Totals of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Driven {
-    /// Bytes of payloads that were sent.
+    /// Bytes of payloads sent.
     pub bytes: u64,
-    /// Times when a packet had to wait for the server's grant.
+    /// Number of packets that had to wait for the server's grant.
     pub held: u64,
 }
 
-/// The state of a session that is driven.
+/// State of a driven session.
 struct Driver<'a, C> {
     carrier: &'a mut C,
     session: Session<'a>,
@@ -144,7 +144,7 @@ pub fn drive<C: Carrier>(carrier: &mut C, session: Session<'_>, flows: &mut dyn 
         if now >= driver.received + session.patience {
             return Err(Ends::Silent(session.patience));
         }
-        // A path that is dead is silent before that.
+        // A dead path is silent before that.
         let stalled = driver.advanced(flows, now) + session.patience + ALIVE;
         if now >= stalled {
             return Err(Ends::Stalled(session.patience));
@@ -160,7 +160,7 @@ fn depth(grant: &Grant) -> f64 {
     (grant.rate_bps as f64 / 8.0 * AHEAD.as_secs_f64()).max(LEAST_AHEAD).max(2.0 * f64::from(grant.size))
 }
 
-/// Whether one of them has this number.
+/// Whether there is a flow with this number.
 fn has(flows: &mut dyn Flows, number: u32) -> bool {
     (0..flows.count()).any(|flow| flows.flow(flow).is_some_and(|(this, _)| this == number))
 }
@@ -228,7 +228,7 @@ impl<C: Carrier> Driver<'_, C> {
         Ok(())
     }
 
-    /// Lets leave of a flow what may leave now. Returns when it must be looked at again.
+    /// Sends a flow's due packets. Returns when to call again.
     fn serve(&mut self, flow: usize, flows: &mut dyn Flows) -> Result<Time, Ends> {
         let now = self.carrier.now();
         match flows.flow(flow) {
@@ -254,7 +254,7 @@ impl<C: Carrier> Driver<'_, C> {
                 outgoing.departed(&segment, left);
             }
         }
-        // There is more: at once, after acknowledgments were read.
+        // More packets are due: continue after reading acknowledgments.
         Ok(now)
     }
 
@@ -269,7 +269,7 @@ impl<C: Carrier> Driver<'_, C> {
         length + tag.len()
     }
 
-    /// When the grant lets the next packet go; `None`: now.
+    /// When the grant permits the next packet; `None`: now.
     fn granted(&mut self, now: Time) -> Option<Time> {
         let bytes_per_s = self.session.grant.rate_bps as f64 / 8.0;
         let refill = now.saturating_since(self.filled).as_secs_f64() * bytes_per_s;

@@ -27,42 +27,42 @@ pub struct Incoming {
 /// A segment that arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// Its place.
+    /// Its sequence number.
     pub sequence: u64,
-    /// Which transmission.
+    /// Its transmission number.
     pub transmission: u64,
     /// Its data.
     pub data: &'a [u8],
-    /// When, in nanoseconds of the clock that stamps arrivals.
+    /// Arrival time in nanoseconds of the stamping clock.
     pub ns: u64,
     /// Clock that took the times.
     pub source: Source,
-    /// Whether it was marked "congestion experienced"; `None`: that is not read.
+    /// Whether it was marked "congestion experienced"; `None`: unknown.
     pub marked: Option<bool>,
 }
 
-/// A file under way.
+/// A file in progress.
 struct Assembly {
     part: Box<dyn Part>,
     /// Segments above a hole.
     above: BTreeMap<u64, Vec<u8>>,
     /// A short segment arrived, or the sender reported the end: no more data follow.
     ended: bool,
-    /// It has its name.
+    /// Whether it was saved under its name.
     saved: bool,
 }
 
-/// Why a flow cannot go on.
+/// Why a flow fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Halt {
-    /// Its sender does not keep to what was agreed.
+    /// Its sender violates the agreement.
     Wrong,
-    /// The file cannot be written, or is not what its sender has.
+    /// The file cannot be written, or differs from the sender's.
     File(String),
 }
 
 impl Incoming {
-    /// The window that is granted: what was wished, and no more than the memory for a flow.
+    /// The granted window: the requested one, limited by the memory for a flow.
     pub fn window(begin: &Begin) -> u32 {
         let held = match begin.purpose {
             Purpose::Measure => u64::from(MOST_WINDOW),
@@ -117,7 +117,7 @@ impl Incoming {
     pub fn segment(&mut self, now: Time, seen: &Seen<'_>) -> Result<Option<Acknowledgment>, Halt> {
         let Seen { sequence, transmission, data, .. } = *seen;
         let next = self.receiver.next_expected();
-        // Without a key a segment of a wrong length may be anybody's.
+        // Without a key, anyone may have sent a segment of a wrong length.
         if data.is_empty() || data.len() > self.size || sequence >= next.saturating_add(u64::from(self.begun.window)) {
             return Ok(None);
         }
@@ -140,12 +140,12 @@ impl Incoming {
         Ok(self.receiver.on_segment(now, &segment).map(|ack| self.reported(&ack)))
     }
 
-    /// When an acknowledgment is due that was held back; [`Time::MAX`]: none.
+    /// When a delayed acknowledgment is due; [`Time::MAX`]: none.
     pub fn next_wakeup(&self) -> Time {
         self.receiver.next_wakeup()
     }
 
-    /// The time for a held-back acknowledgment has come, or not yet.
+    /// Sends a delayed acknowledgment, if due.
     pub fn on_wakeup(&mut self, now: Time) -> Option<Acknowledgment> {
         self.receiver.on_wakeup(now).map(|ack| self.reported(&ack))
     }

@@ -32,15 +32,15 @@ pub use wired::Wired;
 
 use packetscale_models::units::Span;
 
-/// The most flows of a session.
+/// Maximum number of flows per session.
 pub const MOST_FLOWS: usize = 64;
-/// The most segments that a receiver holds for a flow.
+/// Maximum number of segments that a receiver buffers per flow.
 pub const MOST_WINDOW: u32 = 1 << 14;
-/// The most bytes of a file that arrived above a hole, and wait for it.
+/// Maximum number of buffered bytes of a file above a hole.
 pub const MOST_HELD: u64 = 16_000_000;
-/// The most ranges above a hole that a receiver keeps of a flow.
+/// Maximum number of ranges above a hole that a receiver stores per flow.
 pub const MOST_RANGES: usize = 1 << 10;
-/// The most segments that one acknowledgment answers: their arrivals fit into a datagram.
+/// Maximum number of segments per acknowledgment: their arrivals fit into a datagram.
 pub const MOST_DELAYED: u32 = 256;
 /// Longest interval without a packet: a server ends silent sessions.
 pub const ALIVE: Span = Span::from_millis(1000);

@@ -1,4 +1,4 @@
-//! The sending end of a flow: the transport's sender, with the times that were really created. It has no clock and no socket.
+//! The sending end of a flow: the transport's sender, with actual departure times. It has no clock and no socket.
 
 use super::punctuality::Punctuality;
 use super::{Breaker, Departing};
@@ -19,7 +19,7 @@ const FARTHEST_NS: u64 = 100 * 86_400 * 1_000_000_000;
 /// Takes over from a controller whose gaps this machine makes too late.
 const FALL_BACK: &str = "cubic";
 const TOO_LATE: &str = "this machine creates gaps too late";
-/// The smallest window that it begins with.
+/// Minimum initial window.
 const LEAST_WINDOW: u32 = 10;
 /// Maximum number of transmissions whose departures wait for an arrival report.
 const MAX_DEPARTURES: usize = 1 << 17;
@@ -41,17 +41,17 @@ pub struct Outgoing {
     /// Whether the controller receives arrival times.
     stamps: bool,
     punctuality: Punctuality,
-    /// When the next packet is to leave, if only its gap keeps it.
+    /// Due time of the next packet, if only pacing delays it.
     promised: Option<Time>,
     /// Due time of the packet before, and its delay.
     before: Option<(Time, Span)>,
-    /// CUBIC takes over if gaps are made too late; and after how many packets it did.
+    /// Whether CUBIC takes over when gaps are too late; and after how many packets it did.
     may_fall_back: bool,
     fell_back: Option<u64>,
     breaker: Breaker,
     /// Whether transmission has ended.
     stopped: bool,
-    /// When the breaker lets the next packet go, if that is later than the sender would.
+    /// When the breaker releases the next packet, if later than the sender would.
     held_until: Time,
     /// The latest time passed to the sender: its clock must not go back.
     last: Time,
@@ -111,12 +111,12 @@ impl Outgoing {
         &self.sender
     }
 
-    /// The sender, for what its application hands over.
+    /// The sender, for its application's data.
     pub fn sender_mut(&mut self) -> &mut Sender<Departing<AnyController>> {
         &mut self.sender
     }
 
-    /// Whether its controller makes something of when packets leave.
+    /// Whether its controller needs exact departure times.
     pub fn is_exact(&self) -> bool {
         self.stamps
     }
@@ -126,7 +126,7 @@ impl Outgoing {
         self.acknowledged
     }
 
-    /// Whether something must be acknowledged, or a window opened, before it can be over.
+    /// Whether an acknowledgment or a window update must come before it can end.
     pub fn waits(&self) -> bool {
         !self.stopped && (self.receive_window == 0 || self.acknowledged < self.sender_next())
     }
@@ -228,7 +228,7 @@ impl Outgoing {
         ack.stamps = news.len() as u8;
     }
 
-    /// Timers that are due.
+    /// Runs due timers.
     pub fn on_wakeup(&mut self, now: Time) {
         let now = self.time(now);
         self.sender.on_wakeup(now);
@@ -264,12 +264,12 @@ impl Outgoing {
         }
     }
 
-    /// The server's grant keeps the next packet.
+    /// Reports that the server's grant delays the next packet.
     pub fn hold(&mut self) {
         self.promised = None;
     }
 
-    /// CUBIC decides from now on, with as many packets on the way as there are.
+    /// Hands over to CUBIC, with the current number of packets in flight as its window.
     fn fall_back(&mut self, packet: Bytes) {
         let initial_window = self.sender.in_flight().max(LEAST_WINDOW);
         let setup = Setup { now: self.last, packet, handshake_rtt: self.least_rtt(), initial_window, seed: 1 };
@@ -300,7 +300,7 @@ impl Outgoing {
 
     /// When to wake it.
     pub fn next_wakeup(&self) -> Time {
-        // Held by the breaker, it waits for that and for its timers.
+        // When held by the breaker, it waits for that and for its timers.
         match self.held_until > self.last {
             _ if self.stopped => Time::MAX,
             true => self.held_until.min(self.sender.next_deadline()),
@@ -347,7 +347,7 @@ impl Outgoing {
         }
     }
 
-    /// The deliveries that were recorded, and when losses were judged, of how many packets.
+    /// The recorded deliveries, and the declared losses with their times.
     pub fn take_records(&mut self) -> (Vec<Delivery>, Vec<(Time, u32)>) {
         (self.deliveries.take().unwrap_or_default(), std::mem::take(&mut self.losses))
     }

@@ -2,18 +2,18 @@
 
 use packetscale_models::units::Span;
 
-/// Gaps that are judged together: a stream of few packets has as many.
+/// Gaps per judgement: the length of a short stream.
 const GAPS: u32 = 8;
 /// Gaps are late if more than 1/8 of their time was lost: the law ignores such a stream (`frame.h` in crate law).
 const LATE_PART: u64 = 8;
-/// The law makes up for lateness of up to half a gap.
+/// The law compensates lateness of up to half a gap.
 const MADE_UP_PART: u64 = 2;
-/// A judgement counts 1/64 in the share of judgements that are late, and the past the rest.
+/// Weight 1/64 of a judgement in the moving average of late judgements.
 const MEMORY: f64 = 64.0;
-/// Gaps are made too late when more than this share of judgements is late.
+/// Share of late judgements above which gaps are too late.
 const MOST_LATE: f64 = 0.25;
 
-/// The departures of a flow, as far as they are known.
+/// State of a flow's departures.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Punctuality {
     gaps: u32,
@@ -28,9 +28,9 @@ impl Punctuality {
         Punctuality { late_share: MOST_LATE / 2.0, ..Punctuality::default() }
     }
 
-    /// A packet left this late; the next is to leave `apart` after the time at which that one was to.
+    /// A packet left this late; the next is due `apart` after the due time of this one.
     ///
-    /// With a gap g, that is g as long as lateness is made up for, else g / 2 after the packet left: late + g / 2.
+    /// With a gap g, the next gap is g if the lateness is compensated, else g / 2 after the packet left: late + g / 2.
     pub fn note(&mut self, late: Span, apart: Span) {
         let lost = (late * MADE_UP_PART).saturating_sub(apart);
         self.gaps += 1;
@@ -45,7 +45,7 @@ impl Punctuality {
             Punctuality { late_share: self.late_share + (judged - self.late_share) / MEMORY, ..Punctuality::default() };
     }
 
-    /// Whether gaps are made too late.
+    /// Whether gaps are too late.
     pub fn is_too_late(&self) -> bool {
         self.late_share > MOST_LATE
     }

@@ -9,7 +9,7 @@ use packetscale_models::units::Span;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// How often, and for how long at most each time, a refused session is tried again. A session that was lost ends within that.
+/// Number and maximum length of waits after a refusal of a session. A lost session ends within that.
 const TRIES: u32 = 3;
 pub(crate) const LONGEST_RETRY: Duration = Duration::from_millis(6_000);
 /// Number of requests, 1.5 s each, to a receiver that must read a partial file or write one to its disk.
@@ -18,7 +18,7 @@ const PATIENT: u32 = 40;
 /// Earlier first retries: most disks are quick, and the first reply is never final, since another thread writes it.
 const SOON_NS: [u64; 5] = [10_000_000, 20_000_000, 40_000_000, 80_000_000, 160_000_000];
 
-/// Why there is no flow.
+/// Why a flow could not begin.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The session.
@@ -31,7 +31,7 @@ pub enum SessionError {
         reason: Reason,
         /// Why, in words.
         text: String,
-        /// When to ask again; 0: not known.
+        /// When to retry; 0: unknown.
         retry_ms: u32,
     },
 }
@@ -58,7 +58,7 @@ impl Client {
     /// Begins a flow; returns its number.
     ///
     /// # Errors
-    /// The server does not take it, there is no answer, or the system.
+    /// The server refuses it, there is no reply, or a system error.
     pub fn begin(&mut self, begin: Begin) -> Result<(u32, Begun), SessionError> {
         let is_answer = |body: &Body| matches!(body, Body::Begun(_) | Body::Refuse { .. });
         match self.patiently(|client| client.request(Body::Begin(begin.clone()), is_answer))? {

@@ -1,4 +1,4 @@
-//! A socket that carries datagrams, with the kernel's times.
+//! Sends and receives datagrams over a socket, with the kernel's times.
 
 use super::{Carrier, Datagram};
 use crate::pace::Pacer;
@@ -10,7 +10,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// A socket that talks to a server.
+/// A socket connected to a server.
 pub struct Wired<'a> {
     socket: &'a Stamped,
     server: SocketAddr,
@@ -21,7 +21,7 @@ pub struct Wired<'a> {
 }
 
 impl<'a> Wired<'a> {
-    /// The clock begins now.
+    /// Starts the clock.
     pub fn new(socket: &'a Stamped, server: SocketAddr, pacer: Pacer) -> Wired<'a> {
         Wired { socket, server, pacer, zero_ns: monotonic_ns(), reader: None }
     }
@@ -30,8 +30,7 @@ impl<'a> Wired<'a> {
         Time::from_nanos(ns.saturating_sub(self.zero_ns))
     }
 
-    /// An instant of CLOCK_REALTIME that has just passed, on the run's clock. A step of that clock in between is the only one
-    /// that matters.
+    /// Converts a recent instant of CLOCK_REALTIME to the run's clock. Only a step of that clock in between matters.
     fn passed(&self, real_ns: u64) -> Time {
         let age_ns = realtime_ns().saturating_sub(real_ns);
         self.time(monotonic_ns().saturating_sub(age_ns))
@@ -105,7 +104,7 @@ impl Carrier for Wired<'_> {
     }
 }
 
-/// A mapped IPv4 address is IPv4's.
+/// Converts a mapped IPv4 address to IPv4.
 fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
     one.port() == other.port() && one.ip().to_canonical() == other.ip().to_canonical()
 }

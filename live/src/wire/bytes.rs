@@ -1,4 +1,4 @@
-//! Whole numbers in network byte order, and in LEB128, read without a panic and written into a buffer.
+//! Integers in network byte order, and in LEB128. Reading never panics.
 
 /// Reads fields from the front of a datagram. `None`: it is too short, or a number is too long.
 pub(super) struct Fields<'a>(pub &'a [u8]);

@@ -20,19 +20,19 @@ use bytes::Fields;
 
 /// "pscl".
 const MAGIC: u32 = 0x7073_636c;
-/// The only version that is spoken.
+/// The supported version.
 pub const VERSION: u8 = 2;
 /// Bytes of the header.
 pub const HEADER: usize = 20;
 /// Length of a cookie.
 pub const COOKIE: usize = 16;
-/// The least size of a first packet, which is also the most that a path need carry (RFC 9000, section 14).
+/// Minimum size of a first packet, and the size that every path must carry (RFC 9000, section 14).
 pub const LEAST_SIZE: usize = 1200;
 /// The largest datagram.
 pub const MOST_SIZE: usize = 65_507;
 /// Default port of a server.
 pub const PORT: u16 = 7470;
-/// The most bytes of text in a refusal.
+/// Maximum bytes of text in a refusal.
 const MOST_TEXT: usize = 128;
 
 /// The header of every packet.
@@ -40,9 +40,9 @@ const MOST_TEXT: usize = 128;
 pub struct Header {
     /// Which key seals the packet; 0: none.
     pub key: u16,
-    /// Drawn by the client.
+    /// Chosen at random by the client.
     pub session: u64,
-    /// Rises with each request; an answer has the request's.
+    /// Rises with each request; a reply repeats the request's.
     pub number: u32,
 }
 
@@ -76,25 +76,25 @@ pub enum Body {
         /// Number of packets whose times the server stores.
         memory: u32,
     },
-    /// There is no session, or no longer one.
+    /// The session is refused, or has ended.
     Refuse {
         /// Why.
         code: Reason,
-        /// When to try again, in milliseconds; 0: not known.
+        /// When to retry, in milliseconds; 0: unknown.
         retry_ms: u32,
-        /// The reason in words, 128 bytes of UTF-8 at most.
+        /// The reason as text, at most 128 bytes of UTF-8.
         text: String,
     },
-    /// A packet that is measured. Pseudo-random bytes fill it to its size.
+    /// A measured packet, filled with pseudo-random bytes to its size.
     Data {
-        /// Its number among those of the session in this direction, from 0.
+        /// Its number in the session and direction, from 0.
         sequence: u64,
     },
     /// Requests times of packets.
     Ask {
-        /// Which times.
+        /// Kind of times.
         what: What,
-        /// From this packet on.
+        /// First packet.
         first: u64,
         /// Number of packets.
         count: u32,
@@ -120,21 +120,21 @@ pub enum Body {
     Begun(Begun),
     /// A segment of a flow. Its data fill the datagram.
     Segment {
-        /// Its place in the flow, from 0.
+        /// Its sequence number in the flow, from 0.
         sequence: u64,
-        /// The number of this transmission in the flow, from 0.
+        /// Its transmission number in the flow, from 0.
         transmission: u64,
     },
     /// Acknowledges segments.
     Ack(Acknowledgment),
-    /// All data of a file are acknowledged: the receiver may keep it.
+    /// All data of a file are acknowledged: the receiver may save it.
     Finish {
         /// Bytes of the whole file.
         bytes: u64,
         /// Its BLAKE3 hash.
         hash: [u8; HASH],
     },
-    /// The receiver has the file, under its name.
+    /// The receiver has saved the file under its name.
     Finished,
 }
 
@@ -152,7 +152,7 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// As much of it as `most` has.
+    /// The minimum of both, field by field.
     pub fn at_most(&self, most: &Grant) -> Grant {
         Grant {
             size: self.size.min(most.size),
@@ -166,7 +166,7 @@ impl Grant {
 /// Proves an address: only a host that received it can return it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Cookie {
-    /// When it was made, in seconds of the server's clock.
+    /// Time of creation, in seconds of the server's clock.
     pub made_s: u32,
     /// The server's code over address, session and time.
     pub code: [u8; COOKIE],
@@ -183,7 +183,7 @@ pub struct Ordered {
     pub lowest_bps: u64,
     /// The last.
     pub highest_bps: u64,
-    /// How many rates.
+    /// Number of rates.
     pub levels: u16,
     /// Payload of each packet, in bytes.
     pub size: u16,
@@ -192,19 +192,19 @@ pub struct Ordered {
 /// Why a session is refused or has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// All is done.
+    /// The session is complete.
     Done,
-    /// Other sessions have the server's rate or its places.
+    /// The server has no rate or sessions left.
     Busy,
     /// A limit of the grant was reached.
     Limit,
     /// No packet arrived for too long.
     Silence,
-    /// The server ends.
+    /// The server shuts down.
     Ends,
-    /// The packet does not fit the session.
+    /// The packet is invalid in this session.
     Wrong,
-    /// The receiver does not take the file.
+    /// The receiver refuses the file.
     Unwanted,
 }
 
@@ -220,7 +220,7 @@ impl Reason {
         Reason::ALL.into_iter().find(|reason| reason.code() == code)
     }
 
-    /// In words.
+    /// Text for messages.
     pub fn words(self) -> &'static str {
         match self {
             Reason::Done => "done",
@@ -267,7 +267,7 @@ fn is_sealed(kind: u8) -> bool {
 }
 
 impl Packet {
-    /// Reads a datagram. The seal is not looked at: see [`Packet::is_genuine`].
+    /// Parses a datagram, without checking the seal: see [`Packet::is_genuine`].
     pub fn read(datagram: &[u8]) -> Option<Packet> {
         let mut fields = Fields(datagram);
         if fields.u32()? != MAGIC || fields.u8()? != VERSION {
@@ -280,7 +280,7 @@ impl Packet {
             fields.0 = fields.0.get(..length)?;
         }
         let body = body(kind, &mut fields)?;
-        // A hello is filled with zeros, data with anything; the rest ends where its last field does.
+        // A hello is padded with zeros, data with anything; other packets end with their last field.
         let fills = match body {
             Body::Hello { .. } => fields.0.iter().all(|byte| *byte == 0),
             Body::Data { .. } | Body::Segment { .. } => true,
@@ -289,8 +289,8 @@ impl Packet {
         fills.then_some(Packet { header, body })
     }
 
-    /// Whether a packet that was read from these bytes may be believed: with keys it is sealed by one of them (a segment is
-    /// tagged), without keys it is not. Data never are.
+    /// Whether a packet parsed from these bytes is authentic: with keys it is sealed by one of them (a segment is
+    /// tagged), without keys it is not sealed. Data never are.
     pub fn is_genuine(&self, datagram: &[u8], keys: &Keys, now_ms: u64) -> bool {
         match self.body {
             Body::Data { .. } => true,

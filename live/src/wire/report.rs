@@ -45,10 +45,10 @@ pub enum Source {
 }
 
 impl Source {
-    /// All, from the worst to the best.
+    /// All kinds, from the worst to the best.
     pub const ALL: [Source; 3] = [Source::Program, Source::Kernel, Source::Card];
 
-    /// The worse of two.
+    /// The worse of two kinds.
     pub fn worse(self, other: Source) -> Source {
         Source::ALL.into_iter().find(|source| *source == self || *source == other).unwrap_or(self)
     }
@@ -65,7 +65,7 @@ impl Source {
         Source::ALL.into_iter().find(|source| source.code() == code)
     }
 
-    /// In words.
+    /// Text for messages.
     pub fn words(self) -> &'static str {
         match self {
             Source::Program => "program",
@@ -75,14 +75,14 @@ impl Source {
     }
 }
 
-/// Times of packets `first` to `first + count - 1`. Those without a time in there did not arrive, or have none.
+/// Times of packets `first` to `first + count - 1`. Packets without a time did not arrive, or have none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Which times.
+    /// Kind of times.
     pub what: What,
     /// Clock that took them.
     pub source: Source,
-    /// How often the reporter's clock has stepped in this session.
+    /// Number of steps of the reporter's clock in this session.
     pub steps: u16,
     /// Whether the reporter counts marks (RFC 3168); if not, the two counts are 0.
     pub marks: Option<Marks>,
@@ -92,7 +92,7 @@ pub struct Report {
     pub total: u64,
     /// The first packet that this report covers.
     pub first: u64,
-    /// How many packets it covers.
+    /// Number of packets covered.
     pub count: u32,
     /// The times, in the order of the packets.
     pub stamps: Vec<Stamp>,
@@ -149,7 +149,7 @@ impl Report {
         while !fields.0.is_empty() {
             next = next.checked_add(fields.leb()?)?;
             let run = fields.leb()?;
-            // Each time takes a byte at least, so a report is never larger in memory than a constant times its length.
+            // Each time takes at least a byte, so a report's memory is at most a constant times its length.
             if run == 0 || run > fields.0.len() as u64 || next.checked_add(run)? > end {
                 return None;
             }

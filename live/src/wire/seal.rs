@@ -16,13 +16,13 @@ pub const SEGMENT_TAG: usize = 16;
 /// Context of the tags' key derivation (BLAKE3, section 2.3: an application-specific constant).
 const CONTEXT: &str = "packetscale 2026-11-23 wire format 2, tags of segments";
 
-/// How far the writer's clock may be from the reader's, in milliseconds (RFC 9946 has the same 5 s).
+/// Maximum difference of the writer's clock from the reader's, in milliseconds (as in RFC 9946).
 pub const TOLERANCE_MS: u64 = 5_000;
 
-/// Shortest key, in bytes: half of what HMAC-SHA256 gives (RFC 2104, section 3, discourages shorter ones than 32).
+/// Minimum key length, in bytes: half the output of HMAC-SHA256 (RFC 2104, section 3, discourages shorter ones than 32).
 const SHORTEST: usize = 16;
 
-/// A shared key, and that of the tags.
+/// A shared key, and the derived key of tags.
 #[derive(Clone)]
 struct Key {
     shared: Vec<u8>,
@@ -40,10 +40,10 @@ impl std::fmt::Debug for Keys {
 }
 
 impl Keys {
-    /// Reads lines of an id from 1 to 65535 and a key in hexadecimal digits. `#` begins a comment.
+    /// Parses lines of an id from 1 to 65535 and a key in hexadecimal digits. `#` begins a comment.
     ///
     /// # Errors
-    /// The line, what was found and what is expected. A key is not repeated in the message.
+    /// The line, found and expected. Messages never contain a key.
     pub fn parse(text: &str) -> Result<Keys, String> {
         let mut keys = BTreeMap::new();
         for (number, line) in (1..).zip(text.lines()) {
@@ -123,12 +123,12 @@ fn mac(key: &[u8], parts: &[&[u8]]) -> Option<Hmac<Sha256>> {
     Some(mac)
 }
 
-/// HMAC-SHA256 over parts in a row. It takes a key of any length.
+/// HMAC-SHA256 over consecutive parts, with a key of any length.
 pub fn code(key: &[u8], parts: &[&[u8]]) -> [u8; TAG] {
     mac(key, parts).map_or([0; TAG], |mac| mac.finalize().into_bytes().into())
 }
 
-/// Whether `tag` is the beginning of the code, compared in constant time. An empty tag is not.
+/// Whether `tag` is a non-empty prefix of the code, compared in constant time.
 pub fn is_code(key: &[u8], parts: &[&[u8]], tag: &[u8]) -> bool {
     mac(key, parts).is_some_and(|mac| mac.verify_truncated_left(tag).is_ok())
 }

@@ -12,7 +12,7 @@ pub fn segment_overhead(key: u16) -> usize {
     SEGMENT_HEAD + if key == 0 { 0 } else { SEGMENT_TAG }
 }
 
-/// The most selective blocks of an acknowledgment that is written here.
+/// Maximum number of selective blocks in an acknowledgment.
 pub const MOST_BLOCKS: usize = 3;
 /// The longest name of a file, in bytes.
 pub const MOST_NAME: usize = 255;
@@ -22,9 +22,9 @@ pub const HASH: usize = 32;
 /// Destination of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// They are counted and dropped.
+    /// Count and discard.
     Measure,
-    /// They are a file.
+    /// Save as a file.
     File {
         /// Its name, as the client sent it.
         name: String,
@@ -42,7 +42,7 @@ pub struct Begin {
     pub delayed_ack: u16,
     /// ... or maximum delay in microseconds.
     pub delayed_ack_us: u32,
-    /// Segments that the receiver is willing to hold, at most.
+    /// Maximum number of segments that the receiver buffers.
     pub window: u32,
     /// Whether acknowledgments report arrival times.
     pub stamps: bool,
@@ -53,9 +53,9 @@ pub struct Begin {
 /// The flow exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begun {
-    /// Segments that the receiver is willing to hold.
+    /// Number of segments that the receiver buffers.
     pub window: u32,
-    /// Of a file: bytes that it has already. Segment 0 begins behind them.
+    /// Of a file: bytes received earlier. Segment 0 begins behind them.
     pub offset: u64,
     /// The BLAKE3 hash of these bytes; zeros if there are none.
     pub hash: [u8; HASH],
@@ -64,11 +64,11 @@ pub struct Begun {
 /// When a segment arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Came {
-    /// Its place.
+    /// Its sequence number.
     pub sequence: u64,
-    /// Which transmission.
+    /// Its transmission number.
     pub transmission: u64,
-    /// Nanoseconds of the receiver's clock; only differences have a meaning.
+    /// Nanoseconds of the receiver's clock, of arbitrary origin.
     pub ns: u64,
 }
 
@@ -77,17 +77,17 @@ pub struct Came {
 pub struct Acknowledgment {
     /// All segments below have arrived.
     pub next: u64,
-    /// The transmission that caused it.
+    /// The transmission that triggered it.
     pub echo: u64,
-    /// Segments that the receiver is willing to hold from `next` on.
+    /// Number of segments that the receiver buffers from `next` on.
     pub window: u32,
     /// The segment that caused it was a duplicate.
     pub duplicate: bool,
-    /// Segments that arrived marked "congestion experienced"; `None`: marks are not read.
+    /// Number of arrived segments marked "congestion experienced"; `None`: unknown.
     pub marked: Option<u64>,
     /// Clock that took the times.
     pub source: Source,
-    /// How often the receiver's clock has stepped in this session.
+    /// Number of steps of the receiver's clock in this session.
     pub steps: u16,
     /// Ranges above `next` that have arrived: first, and first after it.
     pub blocks: Vec<(u64, u64)>,

@@ -1,4 +1,4 @@
-//! Whole searches, on a host whose runs are a formula: what there is to find is known exactly.
+//! Whole searches, on a host whose runs are a formula: the weaknesses are known exactly.
 
 use crate::counting::Counting;
 use experiment::results::{Run, Summary};
@@ -10,8 +10,8 @@ use studies::attack::{Against, Asked, Attack, Effort, Figure, Means, Watch};
 
 static PROGRAM: Program = Program::new("1.2.3", Some("abc"));
 
-/// Cubic gets the whole rate. Vegas does, too, unless the delay grows: then it gets four packets in so much time, as its law has
-/// it. A seed below nothing changes nothing.
+/// Cubic gets the whole rate. Vegas does, too, unless the delay grows: then it gets four packets per added delay, by its law.
+/// A negative seed has no effect.
 fn formula() -> Counting {
     let of = |experiment: &Experiment| {
         let link = &experiment.links[experiment.bottleneck];
@@ -24,7 +24,7 @@ fn formula() -> Counting {
     Counting { of, clock: Clock::Virtual, ..Counting::up_to(usize::MAX) }
 }
 
-/// Lets a search judge so many paths.
+/// Limits a search to this number of paths.
 struct Until {
     most: u64,
     ends: AtomicBool,
@@ -73,7 +73,7 @@ fn finds_and_writes_only_weakness() {
     let finding = &found.findings[0];
     assert!(finding.confirmed && finding.simplest);
     assert_eq!((finding.genes["round_trip_ms"], finding.genes["buffer_bdp"]), (40.0, 1.0), "they do not matter");
-    // What is most that the table allows: (50 + 0.5) over (48 / 300 + 0.5); three quarters of that may be left.
+    // The table's maximum: (50 + 0.5) over (48 / 300 + 0.5); three quarters of that may be left.
     assert!(finding.times_worse > 0.7 * 76.5, "{}", finding.times_worse);
     // The file is a scenario of four seeds and two controllers that expects what was found.
     let file = folder.path().join("vegas-share-delay.toml");

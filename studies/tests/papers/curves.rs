@@ -1,10 +1,10 @@
-//! Figures of curves as a figure's file asks for them: of which curve, and over which time.
+//! Figures of curves as a figure's file requests them: curve, and time.
 
 use crate::figures;
 use experiment::results::{Run, Series};
 use studies::papers::{Figure, Findings, Task};
 
-/// What a test adds begins at line 23; the value begins at line 18.
+/// A test's additions begin at line 23; the value begins at line 18.
 const FIGURE: &str = r#"title = "Figure 1"
 place = "section 1"
 says = "So it is."

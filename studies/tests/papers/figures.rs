@@ -117,7 +117,7 @@ fn traced(estimate_bps: Option<f64>) -> StreamRecord {
     StreamRecord { estimate_bps, ..StreamRecord::default() }
 }
 
-/// Made up, so that what is read off does not depend on the theory.
+/// Invented, so that reading the answers does not depend on the theory.
 fn answer(asked: &GridQuestion) -> Answer {
     let load: f64 = asked.point["utilisation"].parse().expect("a number");
     let answer = if asked.point["arrivals"] == "exponential" && load > 0.8 {
@@ -204,7 +204,7 @@ fn value_has_interval_of_replications_or_answer() {
     assert_eq!(value(&of_runs("newreno", 5, MBPS)).ratio, Some(0.75));
 }
 
-/// As everywhere: two values say nothing about their spread.
+/// Two values give no interval, as everywhere.
 #[test]
 fn two_replications_have_no_interval() {
     let wanted =
@@ -222,7 +222,7 @@ fn missing_answer_is_miss() {
     assert_eq!(outcome("").sources[1].unanswered, ["unstable"]);
 }
 
-/// The other three points lie within the bound.
+/// The other three points are within the bound.
 #[test]
 fn single_missing_point_is_miss() {
     let claim = claim("from = \"law\"\nmetric = \"queue\"\nat_most = 100\n");
@@ -230,7 +230,7 @@ fn single_missing_point_is_miss() {
     assert!(claim.selected.ends_with("utilisation = 0.9, without a value of 4"), "{claim:?}");
 }
 
-/// Nothing was lost, so nothing can be divided by the loss.
+/// There was no loss, so the ratio to it is undefined.
 #[test]
 fn zero_divisor_is_miss() {
     let claim = claim(
@@ -451,7 +451,7 @@ where = { trained = "on A" }
 at_least = 0.5
 "#;
 
-/// Reads the figure with this file of recorded results beside it.
+/// Reads the figure with this file of recorded results in its folder.
 fn with_recorded(data: &str) -> Result<reproduction::Figure, String> {
     let folder = folder(&[HEAD, RECORDED].concat());
     fs::create_dir(folder.path().join("recorded")).expect("a folder");

@@ -151,7 +151,7 @@ fn stored_verdicts_follow_rule() {
     assert!(judged > 0, "the store is empty");
 }
 
-/// A figure stands while nothing changes that it reads: its own text, what it includes, the trace that this replays.
+/// A figure's outcome is valid while its inputs are unchanged: its own text, its includes, the trace that this replays.
 #[test]
 fn figure_depends_only_on_its_inputs() {
     let library = Library::embedded().expect("papers");
@@ -164,7 +164,7 @@ fn figure_depends_only_on_its_inputs() {
     assert_eq!(names("table-8.7"), all);
 }
 
-/// Each kind of source has code of its own, and a figure depends on that of its own kinds.
+/// Each kind of source has its own code, and a figure depends on the code of its kinds.
 #[test]
 fn figure_requests_what_tables_say() {
     let library = Library::embedded().expect("papers");

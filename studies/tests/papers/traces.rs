@@ -2,15 +2,15 @@
 
 use studies::papers::{Library, Paper};
 
-/// A paper, and the folder where it wrote what it replays.
+/// A paper, and the folder with the recordings that it wrote.
 fn with_traces(name: &str) -> (Paper, tempfile::TempDir) {
     let folder = tempfile::tempdir().expect("a folder");
     let (paper, _) = Library::embedded().expect("papers").find(name).expect("a paper");
     (paper.with_traces(folder.path()).expect("a folder to write to"), folder)
 }
 
-/// Cargo starts tests in the folder of their crate, where there is no folder `papers`. The scenario of table 8.7 is in a file
-/// of its own, whose path goes up from its folder.
+/// Cargo starts tests in their crate's folder, which has no folder `papers`. The scenario of table 8.7 is in a separate
+/// file, whose path goes up from its folder.
 #[test]
 fn replayed_recordings_are_compiled_in() {
     let (paper, _) = Library::embedded().expect("papers").find("rapid-2017").expect("a paper");
