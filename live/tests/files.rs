@@ -98,7 +98,7 @@ fn sent(link: &mut Link, name: &str, data: &[u8], controller: &str) -> (u64, Out
     let has = data.get(..begun.offset as usize).map(|has| *blake3::hash(has).as_bytes());
     if begun.offset > 0 && has != Some(begun.hash) {
         number += 1;
-        begun = link.begin(number, begin(name, SIZE, true)).expect("begun anew");
+        begun = link.begin(number, begin(name, SIZE, true)).expect("restarted");
     }
     let offset = begun.offset as usize;
     let mut hasher = blake3::Hasher::new();
@@ -241,7 +241,7 @@ fn receiver_limits_list_of_holes() {
 #[test]
 fn old_request_does_not_end_later_flow() {
     let (_folder, mut link, _) = begun();
-    link.begin(4, begin("file", SIZE, true)).expect("begun anew");
+    link.begin(4, begin("file", SIZE, true)).expect("restarted");
     link.inject(4, 0, &[7; 100]);
     assert_eq!(link.try_ask(3, Body::Begin(begin("file", SIZE, false))), None);
     assert_eq!(link.finish(4, 100, hash(7, 100)), Body::Finished);

@@ -179,8 +179,8 @@ pub fn buffers(results: &Results, groups: &[Group]) -> Option<String> {
         _ => String::new(),
     };
     // Where the smallest is enough for all, sizes are no answer.
-    let tells = needs.iter().any(|(_, all)| all[all.len() - 1] > 0);
-    (sizes.len() >= FEWEST_BUFFERS && tells)
+    let needed = needs.iter().any(|(_, all)| all[all.len() - 1] > 0);
+    (sizes.len() >= FEWEST_BUFFERS && needed)
         .then(|| listed(needs.iter().map(words).collect()))
         .map(|needs| format!("Buffer for {USED_SAID} of the link{over}: {needs}{caveat}."))
 }

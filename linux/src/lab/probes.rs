@@ -183,8 +183,8 @@ mod tests {
         let link = one_flow(Rate::from_mbps(200), Bytes::new(1_500), Bytes::new(100_000)).links.remove(0);
         let shown = record(&probe, &books, &link, 900_000);
         // 3000 bytes in 240 us, and 3000 bytes of others, 100 Mbit/s: half of 200 Mbit/s is available.
-        assert_eq!((shown.start_s, told.rate_bps, told.estimate_bps), (1e-4, 100e6, Some(80e6)));
-        assert!((shown.available_bps.expect("known") - 100e6).abs() < 1.0, "{:?}", told.available_bps);
+        assert_eq!((shown.start_s, shown.rate_bps, shown.estimate_bps), (1e-4, 100e6, Some(80e6)));
+        assert!((shown.available_bps.expect("known") - 100e6).abs() < 1.0, "{:?}", shown.available_bps);
         let gaps: Vec<_> = shown.gaps.iter().map(|g| (g.intended_s, g.created_s, g.received_s, g.delay_s)).collect();
         assert_eq!(gaps, [(1.2e-4, 1.3e-4, Some(1.4e-4), Some(1e-5)), (1.2e-4, 1.1e-4, None, None)]);
     }

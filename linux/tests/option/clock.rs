@@ -11,7 +11,7 @@ const OFFSET: u64 = 5 * SECOND + 7;
 
 struct Ack {
     arrived: u64,
-    heard: u64,
+    received: u64,
 }
 
 /// 20 Mbit/s in packets of 1500 bytes, `window` of them in flight, 40 ms both ways together, half of them on the way
@@ -23,9 +23,9 @@ fn acks(window: usize, spike: u64, late: u64) -> Vec<Ack> {
     while leaves < end {
         let arrived = leaves + way;
         let late = if (spike..spike + 20 * MS).contains(&arrived) { late } else { 0 };
-        let heard = (arrived + way + late).max(acks.last().map_or(0, |ack| ack.heard));
-        acks.push(Ack { arrived, heard });
-        let free = acks.len().checked_sub(window).map_or(0, |oldest| acks[oldest].heard);
+        let received = (arrived + way + late).max(acks.last().map_or(0, |ack| ack.received));
+        acks.push(Ack { arrived, received });
+        let free = acks.len().checked_sub(window).map_or(0, |oldest| acks[oldest].received);
         leaves = (leaves + gap).max(free);
     }
     acks
@@ -41,13 +41,13 @@ fn spike_between_clock_windows_is_tolerated() {
             let mut ahead = None;
             let acks = acks(200, 3 * SECOND + phase * MS, late);
             let clock = |ack: &Ack| ack.arrived + OFFSET;
-            let hear = |ack: &Ack| format!("hear {} {} {}", ack.heard, clock(ack) % WRAPS, 40 * MS);
-            for (ack, said) in acks.iter().zip(page.ask_all(acks.iter().map(hear))) {
-                let said: Vec<u64> = said.split(' ').map(|word| word.parse().expect("a number")).collect();
+            let query = |ack: &Ack| format!("clock {} {} {}", ack.received, clock(ack) % WRAPS, 40 * MS);
+            for (ack, words) in acks.iter().zip(page.ask_all(acks.iter().map(query))) {
+                let words: Vec<u64> = words.split(' ').map(|word| word.parse().expect("a number")).collect();
                 // The high bits are arbitrary, but constant.
-                let now_ahead = said[0].wrapping_sub(clock(ack));
+                let now_ahead = words[0].wrapping_sub(clock(ack));
                 assert_eq!(*ahead.get_or_insert(now_ahead), now_ahead, "{late} ns at {phase} ms");
-                assert_eq!(said[2], 0, "doubts: {late} ns at {phase} ms");
+                assert_eq!(words[2], 0, "doubts: {late} ns at {phase} ms");
             }
         }
     }

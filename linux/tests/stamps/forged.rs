@@ -150,7 +150,7 @@ fn request_counts_only_in_accepted_segment() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     for (what, ahead, requested) in [("never sent", 1000, false), ("the newest", 0, true)] {
         let pair = Pair::new().expect("namespaces");
-        let cgroup = Cgroup::new("asked").expect("a cgroup");
+        let cgroup = Cgroup::new("request").expect("a cgroup");
         let programs = Programs::load(STAMPS | WANTS);
         let _option = programs.attach_option(&cgroup);
         programs.attach_stamp(&pair.right);

@@ -48,7 +48,7 @@ fn transfer_with(lie: Lie, plan: Plan) -> (Feedback, u64) {
 }
 
 fn transfer_over(pair: &Pair, lie: Lie, plan: Plan) -> (Feedback, u64) {
-    let cgroup = Cgroup::new("told").expect("a cgroup");
+    let cgroup = Cgroup::new("lies").expect("a cgroup");
     let programs = Programs::load(STAMPS | WANTS);
     let _option = programs.attach_option(&cgroup);
     programs.attach_stamp(&pair.right);

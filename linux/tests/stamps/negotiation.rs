@@ -175,7 +175,7 @@ fn negotiation_survives_loss_of_syn_ack() {
         both(&pair, &Plan { bytes: 300_000, ..Plan::default() })
     });
     assert_eq!((answers(&seen), way.done().0), (vec![true, true, false], 1), "answers with the option, and lost");
-    assert!(reported(&seen) > 50, "{} acknowledgments tell arrivals", reported(&seen));
+    assert!(reported(&seen) > 50, "{} acknowledgments report arrivals", reported(&seen));
 }
 
 /// Answers come after the SYN went out again, without the option, and carry it: the first one passed.
@@ -209,7 +209,7 @@ fn abandoned_handshakes_do_not_block_option() {
     pair.right.command("tc", "qdisc add dev wire root netem delay 100ms").expect("netem");
     let seen = both(&pair, &Plan { bytes: 300_000, abandoned: 3, ..Plan::default() });
     assert_eq!(answers(&seen), [true; 4], "answers with the option");
-    assert!(reported(&seen) > 20, "{} acknowledgments tell arrivals", reported(&seen));
+    assert!(reported(&seen) > 20, "{} acknowledgments report arrivals", reported(&seen));
 }
 
 /// If another program fills the options of the SYN-ACK, the option is not negotiated.
@@ -217,7 +217,7 @@ fn abandoned_handshakes_do_not_block_option() {
 fn full_syn_ack_negotiates_no_option() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
-    let cgroup = Cgroup::new("crowd").expect("a cgroup");
+    let cgroup = Cgroup::new("full").expect("a cgroup");
     let way = Way::load(Fate::default());
     let _other = way.crowd(&cgroup);
     let programs = Programs::load(STAMPS | WANTS);

@@ -48,7 +48,7 @@ fn route(test: &str) -> Route {
     route
 }
 
-fn printed(refused: Result<tcp::Bringing, Error>) -> String {
+fn refusal(refused: Result<tcp::Bringing, Error>) -> String {
     match refused {
         Ok(brought) => panic!("accepted: {brought:?}"),
         Err(Error::Input(words) | Error::Machine(words)) => words,
@@ -111,7 +111,7 @@ fn refuses_broken_controllers_with_reason() {
     let route = route("broken");
     let was = machine(&route);
     for (word, why) in BROKEN {
-        let words = printed(tcp::bring(&file(&[word]), None, false));
+        let words = refusal(tcp::bring(&file(&[word]), None, false));
         eprintln!("{words}");
         assert!(words.contains(why) && words.contains("aimd-D"), "{word}: {words}");
         assert_eq!(machine(&route), was, "{word}");
@@ -120,11 +120,11 @@ fn refuses_broken_controllers_with_reason() {
     let own = std::env::current_exe().expect("a program of this machine");
     for (path, why) in [(text, "expected an ELF file"), (own, "expected an ELF file"), ("/none".into(), "No such file")]
     {
-        let words = printed(tcp::bring(&path, None, false));
+        let words = refusal(tcp::bring(&path, None, false));
         assert!(words.contains(why) && words.starts_with(&path.display().to_string()), "{words}");
     }
     for (name, why) in [("cubic", "not ours"), ("a name", "letters"), ("sixteen_letters_", "15 letters")] {
-        let words = printed(tcp::bring(&file(&[]), Some(name), false));
+        let words = refusal(tcp::bring(&file(&[]), Some(name), false));
         assert!(words.contains(why), "{name}: {words}");
     }
     assert_eq!(machine(&route), was);
@@ -138,7 +138,7 @@ fn user_controller_cannot_take_rapids_name() {
     let _alone = alone();
     let rapid = super::Loaded::new("bring", named(""));
     for replace in [false, true] {
-        let words = printed(tcp::bring(&file(&[]), Some(&rapid.name), replace));
+        let words = refusal(tcp::bring(&file(&[]), Some(&rapid.name), replace));
         assert!(words.contains("is Rapid"), "{words}");
     }
     assert_eq!(tcp::status(&rapid.name).expect("still loaded").flows, 4);
@@ -156,7 +156,7 @@ fn replaced_version_drains_with_new_one() {
     let was = machine(&route);
     let example = file(&[]);
     tcp::bring(&example, None, false).unwrap_or_else(|error| panic!("{error}"));
-    assert!(printed(tcp::bring(&example, None, false)).contains("--replace"));
+    assert!(refusal(tcp::bring(&example, None, false)).contains("--replace"));
     let mut old = Flow::open(&route, "aimd", Set::BeforeConnect);
     old.bulk(SECOND);
     let found = tcp::bring(&example, None, true).unwrap_or_else(|error| panic!("{error}"));

@@ -138,12 +138,12 @@ fn random_transfers_match_cubic() {
 fn fifty_concurrent_transfers_do_not_stall() {
     if able() {
         let _alone = alone();
-        let crowd = |number: u32| [(5 * number * SECOND, 200_000); 50];
+        let batch = |number: u32| [(5 * number * SECOND, 200_000); 50];
         // Only stalls are judged. Medians of 1.04 to 1.30 times CUBIC's occur, one per build of the programs: which connection
         // loses packets is chance. CUBIC is the better one here.
         let most = Most { median: f64::INFINITY, percentile_95: 2.0, worst: 2.0 };
-        let crowds = if long() { 12 } else { 3 };
-        compare("fifty", Options::default(), &(0..crowds).map(crowd).collect::<Vec<_>>().concat(), &most);
+        let batches = if long() { 12 } else { 3 };
+        compare("fifty", Options::default(), &(0..batches).map(batch).collect::<Vec<_>>().concat(), &most);
     }
 }
 

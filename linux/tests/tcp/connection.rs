@@ -96,8 +96,8 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 
 /// Returns the bits per second acknowledged after `from`.
 pub fn goodput(samples: &[Sample], from: Duration) -> f64 {
-    let first = samples.iter().find(|sample| sample.at >= from).expect("looks");
-    let last = samples.last().expect("looks");
+    let first = samples.iter().find(|sample| sample.at >= from).expect("samples");
+    let last = samples.last().expect("samples");
     (last.bytes_acked - first.bytes_acked) as f64 * 8.0 / (last.at - first.at).as_secs_f64()
 }
 

@@ -122,7 +122,7 @@ struct Watched {
     written: u64,
     longest: Duration,
     /// TCP's timers during this wait, one entry per change.
-    printed: Vec<(Duration, Timers)>,
+    history: Vec<(Duration, Timers)>,
 }
 
 impl Watched {
@@ -132,17 +132,17 @@ impl Watched {
         let (acked, timers) = (sample(&self.stream, self.since).bytes_acked, timers(&self.stream));
         if acked != self.acked || timers.unacked == 0 && timers.unsent == 0 {
             (self.acked, self.since) = (acked, Instant::now());
-            self.printed.clear();
+            self.history.clear();
         }
         let waits = self.since.elapsed();
-        if self.printed.last().is_none_or(|(_, last)| *last != timers) {
-            self.printed.push((waits, timers));
+        if self.history.last().is_none_or(|(_, last)| *last != timers) {
+            self.history.push((waits, timers));
         }
-        let longest_us = self.printed.iter().map(|(_, printed)| printed.rto_us).max().unwrap_or(timers.rto_us);
+        let longest_us = self.history.iter().map(|(_, history)| history.rto_us).max().unwrap_or(timers.rto_us);
         let timer = Duration::from_micros(u64::from(longest_us));
         self.longest = self.longest.max(waits);
         let stands =
-            || format!("{}: stalled for {waits:?}, its timer was {timer:?} at most; {:?}", self.what, self.printed);
+            || format!("{}: stalled for {waits:?}, its timer was {timer:?} at most; {:?}", self.what, self.history);
         assert!(waits < 2 * timer + SLACK, "{}", stands());
     }
 
@@ -160,8 +160,8 @@ impl Watched {
 
     /// No error but that of a time that has passed.
     fn lives(&self, error: &std::io::Error) {
-        let printed = &self.printed;
-        assert_eq!(error.kind(), ErrorKind::WouldBlock, "{}: {error}; {printed:?}", self.what);
+        let history = &self.history;
+        assert_eq!(error.kind(), ErrorKind::WouldBlock, "{}: {error}; {history:?}", self.what);
     }
 
     /// Reads this number of bytes, which must come. No reply can come while the request is in transit.
@@ -178,7 +178,7 @@ impl Watched {
             if self.acked != acked {
                 (acked, since) = (self.acked, Instant::now());
             }
-            assert!(since.elapsed() < ANSWER, "{}: no answer; {:?}", self.what, self.printed);
+            assert!(since.elapsed() < ANSWER, "{}: no answer; {:?}", self.what, self.history);
         }
         all
     }
@@ -220,7 +220,7 @@ fn application(path: &Path, control: &str, ports: [u16; 2], random: &mut fastran
         since: Instant::now(),
         written: 0,
         longest: Duration::ZERO,
-        printed: Vec::new(),
+        history: Vec::new(),
     };
     match kind {
         0 => watched.write(random.usize(10..3000) * KIB, 0),

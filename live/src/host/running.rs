@@ -70,7 +70,7 @@ fn built(experiment: &Experiment, number: usize, now: Time, rtt: Span) -> Result
 
 impl<'e> Running<'e> {
     /// Flows that have begun at the server, with their numbers and windows. `rtt`: round trip of the handshake; `header_bytes`:
-    /// bytes of a packet besides its data, taken from `filling`. `busy`: other programs compete for the processors.
+    /// header bytes of a packet, taken from `filling`. `busy`: other programs compete for the processors.
     pub fn new(
         experiment: &'e Experiment,
         begun: Vec<(u32, u64)>,

@@ -7,7 +7,7 @@ fn a_band_ends_where_values_do() {
     assert_eq!(of(0.02, 0.05, false).map(|band| band.0), Some(0.0));
     assert_eq!(of(0.75, 0.5, true), Some((0.25, 1.0)));
     assert_eq!(of(0.25, 0.5, true), Some((0.0, 0.75)));
-    assert_eq!(of(1.5, 0.25, true), Some((1.25, 1.75)), "more than was left, which is told");
+    assert_eq!(of(1.5, 0.25, true), Some((1.25, 1.75)), "above 100 %, which the text explains");
     assert_eq!(of(2.0, 0.5, false), Some((1.5, 2.5)));
     let parts = |name: &str| SUMMARY.iter().find(|figure| figure.name == name).is_some_and(is_part);
     assert!(parts("fairness_jain") && parts("utilisation") && !parts("slowdown_mean"));

@@ -264,7 +264,7 @@ fn misses(out: &mut String, library: &Library, store: &Store) {
             if missed.is_empty() {
                 continue;
             }
-            let widest: Vec<String> = missed.iter().take(NAMED).map(|outcome| told(outcome)).collect();
+            let widest: Vec<String> = missed.iter().take(NAMED).map(|outcome| described(outcome)).collect();
             let more = missed.len().saturating_sub(NAMED);
             let more = if more == 0 { String::new() } else { format!("; {more} more") };
             _ = writeln!(out, "* {name}: {}{more}", widest.join("; "));
@@ -280,7 +280,7 @@ fn width(outcome: &Outcome) -> f64 {
     }
 }
 
-fn told(outcome: &Outcome) -> String {
+fn described(outcome: &Outcome) -> String {
     let ours = outcome.ours.map_or("nothing".to_string(), short);
     let cell = outcome.cell.split_whitespace().collect::<Vec<_>>().join(" ");
     match (outcome.published, &outcome.bound) {
