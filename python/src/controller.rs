@@ -211,7 +211,7 @@ impl Clone for Instance {
 
 impl Instance {
     /// Reports an event, and reads the decision.
-    fn tell<Event>(&mut self, now: Time, event: Event, name: for<'py> fn(Python<'py>) -> &'py Bound<'py, PyString>)
+    fn notify<Event>(&mut self, now: Time, event: Event, name: for<'py> fn(Python<'py>) -> &'py Bound<'py, PyString>)
     where
         for<'py> (Event,): PyCallArgs<'py>,
     {
@@ -257,7 +257,7 @@ impl Controller for Instance {
                 app_limited: sent.app_limited,
                 retransmission: sent.retransmission,
             };
-            self.tell(sent.now, event, |py| intern!(py, "on_sent"));
+            self.notify(sent.now, event, |py| intern!(py, "on_sent"));
         }
     }
 
@@ -276,7 +276,7 @@ impl Controller for Instance {
             window_limited: ack.window_limited,
             in_recovery: ack.in_recovery,
         };
-        self.tell(ack.now, event, |py| intern!(py, "on_ack"));
+        self.notify(ack.now, event, |py| intern!(py, "on_ack"));
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
@@ -287,7 +287,7 @@ impl Controller for Instance {
             prior_in_flight_packets: loss.prior_in_flight,
             enters_recovery: loss.enters_recovery,
         };
-        self.tell(loss.now, event, |py| intern!(py, "on_loss"));
+        self.notify(loss.now, event, |py| intern!(py, "on_loss"));
     }
 
     fn on_mark(&mut self, marked: &Marked) {
@@ -299,18 +299,18 @@ impl Controller for Instance {
                 burstiness_packets: marked.burstiness,
                 answer: marked.answer,
             };
-            self.tell(marked.now, event, |py| intern!(py, "on_mark"));
+            self.notify(marked.now, event, |py| intern!(py, "on_mark"));
         }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         let event = Expired { now_ns: at(timeout.now), in_flight_packets: timeout.in_flight, first: timeout.first };
-        self.tell(timeout.now, event, |py| intern!(py, "on_timeout"));
+        self.notify(timeout.now, event, |py| intern!(py, "on_timeout"));
     }
 
     fn on_undo(&mut self, undo: &Undo) {
         if self.calls.undo {
-            self.tell(undo.now, Undone { now_ns: at(undo.now) }, |py| intern!(py, "on_undo"));
+            self.notify(undo.now, Undone { now_ns: at(undo.now) }, |py| intern!(py, "on_undo"));
         }
     }
 

@@ -69,7 +69,7 @@ impl Watch {
     }
 
     /// Reports progress to Python, and lets it handle signals.
-    fn look(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+    fn check(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
         py.check_signals()?;
         for line in std::mem::take(&mut *locked(&self.lines)) {
             py.import("logging")?.call_method1("getLogger", ("packetscale",))?.call_method1("info", (line,))?;
@@ -125,8 +125,8 @@ pub fn wait<T: Send + 'static>(
         loop {
             match (receiver.recv_timeout(BETWEEN_LOOKS), raised.take()) {
                 (Err(RecvTimeoutError::Timeout), None) => {
-                    let looked = Python::attach(|py| watch.look(py, progress.as_ref()));
-                    if let Err(error) = looked {
+                    let checked = Python::attach(|py| watch.check(py, progress.as_ref()));
+                    if let Err(error) = checked {
                         watch.stop.store(true, Ordering::Relaxed);
                         raised = Some((error, Instant::now()));
                     }
@@ -139,7 +139,7 @@ pub fn wait<T: Send + 'static>(
                 }
                 (_, Some((error, _))) => return Err(error),
                 (Ok(done), None) => {
-                    Python::attach(|py| watch.look(py, progress.as_ref()))?;
+                    Python::attach(|py| watch.check(py, progress.as_ref()))?;
                     let raised = locked(&watch.raised).take();
                     return raised.map_or(done.map_err(PyErr::from), Err);
                 }

@@ -112,16 +112,16 @@ pub fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Da
         figure(&mut content, "sizes", "Slowdown by size", &caption);
     }
     if let Some(by_way) = &data.by_way {
-        let scales = by_way.scales_said();
-        let caption = format!("Mean of flows on the same route. {}.{scales}", sweep::band_said(groups));
+        let scales = by_way.scales_note();
+        let caption = format!("Mean of flows on the same route. {}.{scales}", sweep::band_note(groups));
         figure(&mut content, "by-way", "Throughput by route", &caption);
     }
     if let Some(at_links) = &data.at_links {
         let caption = format!(
             "Waiting time at each link, 95th percentile after the warm-up. {}.{}{}",
-            sweep::band_said(groups),
-            links::left_out_said(&results.runs),
-            at_links.scales_said()
+            sweep::band_note(groups),
+            links::left_out_note(&results.runs),
+            at_links.scales_note()
         );
         figure(&mut content, "at-links", "Queueing delay at each link", &caption);
     }
@@ -147,7 +147,7 @@ pub fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Da
 /// Throughput against delay.
 fn clouds(out: &mut String, results: &Results, data: &Data) {
     if let Some(tradeoff) = &data.tradeoff {
-        let caption = format!("{}{}", tradeoff.caption(), sweep::link_said(results));
+        let caption = format!("{}{}", tradeoff.caption(), sweep::link_note(results));
         figure(out, "tradeoff", &format!("{} against delay", tradeoff.y), &caption);
     }
     if data.by_flow.is_some() {
@@ -159,8 +159,8 @@ fn clouds(out: &mut String, results: &Results, data: &Data) {
 /// Figures against the swept value.
 fn against(out: &mut String, results: &Results, groups: &[Group], data: &Data) {
     if let Some(sweep) = &data.sweep {
-        let (key, panels, link) = (escape(&sweep.key), escape(&sweep.said()), sweep::link_said(results));
-        let caption = format!("{}, against {key}.{panels}{}{link}", sweep::band_said(groups), sweep.scales_said());
+        let (key, panels, link) = (escape(&sweep.key), escape(&sweep.said()), sweep::link_note(results));
+        let caption = format!("{}, against {key}.{panels}{}{link}", sweep::band_note(groups), sweep.scales_note());
         figure(out, "sweep", "Against the swept value", &caption);
     }
 }

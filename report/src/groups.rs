@@ -28,7 +28,7 @@ pub fn is_open(difference: Option<Interval>) -> bool {
 }
 
 /// The caveat that the paired difference between the first two groups adds to their order.
-pub fn doubt(difference: Option<Interval>, runs: usize) -> &'static str {
+pub fn order_caveat(difference: Option<Interval>, runs: usize) -> &'static str {
     match difference {
         _ if is_open(difference) => ", though the replications do not separate the first two (95 %, paired by seed)",
         Some(Interval { half_width: None, .. }) if runs < 2 => ", in a single replication",
@@ -66,12 +66,14 @@ pub fn arrive(results: &Results) -> bool {
 }
 
 /// Equal to the utilisation if no traffic takes a part of the link.
-pub const SAID_TWICE: &str = "available_share";
+pub const REPEATS_UTILISATION: &str = "available_share";
 
 /// Whether the share of what was available is the utilisation, in all groups that have it.
-pub fn says_twice(groups: &[Group]) -> bool {
-    let mut both =
-        groups.iter().filter_map(|group| Some((group.mean(SAID_TWICE)?, group.mean("utilisation")))).peekable();
+pub fn repeats_utilisation(groups: &[Group]) -> bool {
+    let mut both = groups
+        .iter()
+        .filter_map(|group| Some((group.mean(REPEATS_UTILISATION)?, group.mean("utilisation"))))
+        .peekable();
     both.peek().is_some() && both.all(|(share, used)| used.is_some_and(|used| (share - used).abs() < SAME_SHARE))
 }
 

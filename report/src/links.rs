@@ -52,7 +52,7 @@ pub fn apart(runs: &[Run]) -> (Vec<String>, Vec<String>) {
 }
 
 /// A sentence that names the omitted links, to append.
-pub fn left_out_said(runs: &[Run]) -> String {
+pub fn left_out_note(runs: &[Run]) -> String {
     match apart(runs).1 {
         none if none.is_empty() => String::new(),
         names => {

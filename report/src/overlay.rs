@@ -45,12 +45,12 @@ pub fn overlaid(all: &[Named]) -> Results {
     }
     let manifests = || all.iter().map(|(_, results)| &results.manifest);
     out.manifest.scenario_name = all.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" and ");
-    out.manifest.version = said_once(manifests().map(|manifest| manifest.version.clone()));
+    out.manifest.version = note_once(manifests().map(|manifest| manifest.version.clone()));
     out.manifest.commit =
-        Some(said_once(manifests().filter_map(|manifest| manifest.commit.clone()))).filter(|c| !c.is_empty());
+        Some(note_once(manifests().filter_map(|manifest| manifest.commit.clone()))).filter(|c| !c.is_empty());
     out.manifest.scenario = common(manifests().map(|manifest| manifest.scenario.as_str()));
-    out.host.badge = said_once(all.iter().map(|(_, results)| results.host.badge.clone()));
-    out.host.about = said_once(all.iter().map(|(_, results)| results.host.about.clone()));
+    out.host.badge = note_once(all.iter().map(|(_, results)| results.host.badge.clone()));
+    out.host.about = note_once(all.iter().map(|(_, results)| results.host.about.clone()));
     out.host.path_unknown = all.iter().all(|(_, results)| results.host.path_unknown);
     out
 }
@@ -108,7 +108,7 @@ fn alike(one: Value, other: &Value) -> Value {
 }
 
 /// Each different text once.
-fn said_once(texts: impl Iterator<Item = String>) -> String {
+fn note_once(texts: impl Iterator<Item = String>) -> String {
     let mut seen: Vec<String> = Vec::new();
     texts.for_each(|text| {
         if !seen.contains(&text) {

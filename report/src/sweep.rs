@@ -1,7 +1,7 @@
 //! Draws a sweep as curves: mean and interval of each figure against the values of one key, in small multiples over the
 //! values of the others.
 
-use crate::groups::{SAID_TWICE, arrive, controllers, in_order, says_twice};
+use crate::groups::{REPEATS_UTILISATION, arrive, controllers, in_order, repeats_utilisation};
 use crate::html::escape;
 use crate::links;
 use crate::network::{Network, crosses, measured};
@@ -99,7 +99,7 @@ impl Sweep {
     }
 
     /// That the panels have an axis each, as a sentence to append, where they do.
-    pub fn scales_said(&self) -> &'static str {
+    pub fn scales_note(&self) -> &'static str {
         if self.charts.iter().any(|chart| chart.own) { " Each panel has its own scale." } else { "" }
     }
 
@@ -128,12 +128,12 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
     let values = values(&groups, &axis.key);
     let titles = distinct(groups.iter().map(|group| others(results, group.params, &axis.key)));
     let shown = &titles[..titles.len().min(MOST_PANELS)];
-    let twice = says_twice(&groups);
+    let twice = repeats_utilisation(&groups);
     // Throughputs of links of several rates do not compare.
     let rates =
         keys.iter().any(|key| key.key == "path.rate") && groups.iter().any(|group| group.mean("utilisation").is_some());
     let had = |name: &str| {
-        !(twice && name == SAID_TWICE || rates && name == "throughput_bps")
+        !(twice && name == REPEATS_UTILISATION || rates && name == "throughput_bps")
             && groups.iter().any(|group| group.interval(name).is_some())
     };
     let shown_figures = if arrive(results) { SHOWN_OF_ARRIVALS } else { SHOWN };
@@ -300,12 +300,12 @@ fn place(axis: &SweptKey, values: &[String], group: &Group) -> Option<f64> {
 }
 
 /// The link of a run's figures, as a sentence to append; empty with a single link.
-pub fn link_said(results: &Results) -> String {
+pub fn link_note(results: &Results) -> String {
     measured(results).map_or(String::new(), |link| format!(" All at {}, the measured link.", escape(link)))
 }
 
 /// Meaning of a band or bar, in words.
-pub fn band_said(groups: &[Group]) -> &'static str {
+pub fn band_note(groups: &[Group]) -> &'static str {
     match groups.iter().map(|group| group.runs.len()).max() {
         Some(2) => "Mean of two runs, and both",
         Some(3..) => "Mean and 95 % interval over replications",

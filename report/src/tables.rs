@@ -2,7 +2,7 @@
 
 use crate::contrast::visible;
 use crate::flows;
-use crate::groups::{SAID_TWICE, controllers, ordered_name, says_twice};
+use crate::groups::{REPEATS_UTILISATION, controllers, ordered_name, repeats_utilisation};
 use crate::html::escape;
 use crate::network::{Network, measured};
 use experiment::results::figures::{Definition, FLOW, Kind, PHASE, SHARE, SUMMARY, TRAFFIC, Theme, Unit};
@@ -29,9 +29,9 @@ pub fn comparison(results: &Results, groups: &[Group]) -> String {
         (Theme::Delay, "Delay"),
         (Theme::Response, "Response to change"),
     ];
-    let (mut out, twice) = (shares(results, groups), says_twice(groups));
+    let (mut out, twice) = (shares(results, groups), repeats_utilisation(groups));
     for (theme, caption) in themes {
-        let figures = SUMMARY.iter().filter(|f| f.theme == Some(theme) && !(twice && f.name == SAID_TWICE));
+        let figures = SUMMARY.iter().filter(|f| f.theme == Some(theme) && !(twice && f.name == REPEATS_UTILISATION));
         let columns: Vec<Column> = figures.filter_map(|f| Column::new(f, groups)).collect();
         if !columns.is_empty() {
             comparison_table(&mut out, results, groups, &columns, caption);

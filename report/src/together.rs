@@ -1,7 +1,7 @@
 //! Throughput, loss and queueing delay in one sentence: throughput alone hides its cost to others.
 
 use crate::findings;
-use crate::groups::{LOSS, difference, doubt, loses_most};
+use crate::groups::{LOSS, difference, loses_most, order_caveat};
 use experiment::results::Group;
 use experiment::results::figures::Unit;
 use experiment::results::numbers::shown;
@@ -58,7 +58,7 @@ pub fn sentence(groups: &[Group]) -> Option<String> {
     let others: Vec<String> = rest.iter().map(other).collect();
     let caveat = rest.first().map_or("", |second| {
         let apart = if loses_most(second) == loses_most(best) { metric } else { LOSS };
-        doubt(difference(best, second, apart), second.runs.len())
+        order_caveat(difference(best, second, apart), second.runs.len())
     });
     let lead = format!("{} {} and {last}", best.controller, before.join(", "));
     let others = if others.is_empty() { String::new() } else { format!("; {}", findings::listed_by(others, "; ")) };

@@ -1,6 +1,6 @@
 //! The results in words, all computed. The text says where the replications do not establish a difference.
 
-use crate::groups::{LOSS, difference, doubt, is_open, loses_most, points};
+use crate::groups::{LOSS, difference, is_open, loses_most, order_caveat, points};
 use crate::{completions, findings, together, ways};
 use experiment::results::figures::{SUMMARY, Unit};
 use experiment::results::numbers::{quantity, shown};
@@ -230,8 +230,9 @@ fn at_one_point(question: &Question, groups: &[Group]) -> Option<String> {
     let (best, figure) = ranked.first()?;
     let rest = ranked[1..].iter().map(|(g, i)| format!("{} {}", g.controller, shown(*i, question.unit))).collect();
     let against = if ranked.len() < 2 { String::new() } else { format!("; {}", findings::listed(rest)) };
-    let caveat =
-        ranked.get(1).map_or("", |(second, _)| doubt(difference(best, second, question.metric), second.runs.len()));
+    let caveat = ranked
+        .get(1)
+        .map_or("", |(second, _)| order_caveat(difference(best, second, question.metric), second.runs.len()));
     if ranked.len() > 1 && ranked.iter().all(|(_, i)| i.mean == figure.mean) {
         return Some(format!("{}: all alike, {}.", question.topic, shown(*figure, question.unit)));
     }
@@ -263,7 +264,7 @@ fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Opti
             let difference = difference(best, second, apart);
             match is_open(difference) {
                 true => open += 1,
-                false => few = doubt(difference, second.runs.len()),
+                false => few = order_caveat(difference, second.runs.len()),
             }
         }
     }

@@ -11,7 +11,7 @@ mod trial;
 
 use crate::tcp::machine::able;
 use crate::tcp::options::{ON_TRIAL, check_name, check_new_name};
-use crate::tcp::pins::{BROUGHT, is_brought};
+use crate::tcp::pins::{USER_PIN, is_user_controller};
 use crate::tcp::replace::{exchange, rename};
 use crate::tcp::steps::{active, is_ours, is_registered, not_ours, register_map, remove_unused, undo};
 use crate::tcp::{Error, devices, namespaces, pins};
@@ -77,7 +77,7 @@ fn called(path: &Path, error: Error) -> Error {
 
 /// Checks that the name may be used; removes the remains of an interrupted load.
 fn make_way(name: &str, replace: bool) -> Result<(), Error> {
-    let (registered, brought) = (is_registered(name), is_brought(name)?);
+    let (registered, brought) = (is_registered(name), is_user_controller(name)?);
     let refused = |why: &str| Err(Error::Machine(format!("{name} {why}")));
     match (registered, is_ours(name)?) {
         (true, false) => Err(not_ours(name)),
@@ -109,11 +109,11 @@ fn keep(file: &File, name: &str, folder: &Path) -> Result<(Object, std::ffi::OsS
     let (mut object, map) = file.load(name)?;
     pins::create(folder)?;
     let mut control = object.maps_mut().find(|found| found.name() == map);
-    let pinned = control.as_mut().map(|control| control.pin(folder.join(BROUGHT)));
+    let pinned = control.as_mut().map(|control| control.pin(folder.join(USER_PIN)));
     match pinned {
         Some(Ok(())) => Ok((object, map)),
-        Some(Err(error)) => Err(Error::machine(BROUGHT, format!("{error:#}"))),
-        None => Err(Error::machine(BROUGHT, format!("no map {}", OsStr::to_string_lossy(&map)))),
+        Some(Err(error)) => Err(Error::machine(USER_PIN, format!("{error:#}"))),
+        None => Err(Error::machine(USER_PIN, format!("no map {}", OsStr::to_string_lossy(&map)))),
     }
 }
 
@@ -146,7 +146,7 @@ fn offer(file: &File, name: &str) -> Result<usize, Error> {
 pub fn brought(name: &str) -> Result<Option<Brought>, Error> {
     check_name(name)?;
     able()?;
-    if !is_brought(name)? {
+    if !is_user_controller(name)? {
         return Ok(None);
     }
     pins::among_pins(|| {

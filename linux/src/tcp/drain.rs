@@ -2,7 +2,7 @@
 
 use crate::tcp::machine::able;
 use crate::tcp::options::check_name;
-use crate::tcp::pins::refuse_brought;
+use crate::tcp::pins::refuse_user_controller;
 use crate::tcp::report::{SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::tcp::steps::{active, is_registered, unload_locked, unregister};
 use crate::tcp::{Error, config, namespaces, pins};
@@ -41,7 +41,7 @@ pub fn switch(name: &str, on: bool) -> Result<(), Error> {
     check_name(name)?;
     able()?;
     let _lock = pins::lock()?;
-    refuse_brought(name)?;
+    refuse_user_controller(name)?;
     if pins::among_pins(|| Ok(pins::generations(name).is_empty()))? {
         return Err(pins::not_loaded(name));
     }

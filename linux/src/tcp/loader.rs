@@ -2,7 +2,7 @@
 
 use crate::tcp::machine::{able, cgroup_root};
 use crate::tcp::options::{CONTROL, Options, check_name};
-use crate::tcp::pins::refuse_brought;
+use crate::tcp::pins::refuse_user_controller;
 use crate::tcp::selftest::Trial;
 use crate::tcp::steps::{active, is_ours, is_registered, load_afresh, not_ours, undo, unload_locked};
 use crate::tcp::{Error, devices, pins, replace};
@@ -22,7 +22,7 @@ pub fn load(options: &Options) -> Result<Trial, Error> {
     able()?;
     let name = options.name.as_str();
     let _lock = pins::lock()?;
-    refuse_brought(name)?;
+    refuse_user_controller(name)?;
     if is_registered(name) {
         return Err(match is_ours(name)? {
             true => Error::Machine(format!(

@@ -32,7 +32,7 @@ const NO_CGROUP: &str = "cgroup2 is not mounted, and the TCP option needs it: mo
                          `ip netns exec`, which hides it, nsenter --net=/run/netns/NAME packetscale tcp load";
 
 /// Checks that this much kernel memory is available.
-pub fn has_room(needed: u64, options: &Options) -> Result<(), Error> {
+pub fn has_memory(needed: u64, options: &Options) -> Result<(), Error> {
     let output = fs::read_to_string("/proc/meminfo").unwrap_or_default();
     available(&output).map_or(Ok(()), |free| fits(needed, free, options))
 }

@@ -31,11 +31,11 @@ fn listen(_level: PrintLevel, text: String) {
 }
 
 pub fn failed(what: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
-    move |error| Error::machine(what, with_what_was_said(format!("{error:#}")))
+    move |error| Error::machine(what, with_messages(format!("{error:#}")))
 }
 
 /// Adds libbpf's last messages to a text.
-pub fn with_what_was_said(text: String) -> String {
+pub fn with_messages(text: String) -> String {
     let output = OUTPUT.lock().unwrap_or_else(PoisonError::into_inner);
     let words = wordless_of(&output).unwrap_or_else(|| output[output.len().saturating_sub(IN_ERROR)..].join("; "));
     if words.is_empty() { text } else { format!("{text} ({words})") }

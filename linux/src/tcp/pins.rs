@@ -24,7 +24,7 @@ use std::time::{Duration, Instant};
 
 const ROOT: &str = "/run/packetscale";
 /// The pin of the map that registers a controller of a file. That of Rapid has another name.
-pub const BROUGHT: &str = "brought";
+pub const USER_PIN: &str = "brought";
 const ARRIVALS: &str = "-arrivals";
 /// Lock file for changes of loads.
 const LOCK: &str = "/run/packetscale.lock";
@@ -159,13 +159,13 @@ pub fn leave_no_trace() -> Result<(), Error> {
 }
 
 /// Whether the load of this name is a user controller, registered or not.
-pub fn is_brought(name: &str) -> Result<bool, Error> {
-    among_pins(|| Ok(generations(name).iter().any(|folder| folder.join(BROUGHT).exists())))
+pub fn is_user_controller(name: &str) -> Result<bool, Error> {
+    among_pins(|| Ok(generations(name).iter().any(|folder| folder.join(USER_PIN).exists())))
 }
 
 /// The refusal of what only Rapid can do.
-pub fn refuse_brought(name: &str) -> Result<(), Error> {
-    match is_brought(name)? {
+pub fn refuse_user_controller(name: &str) -> Result<(), Error> {
+    match is_user_controller(name)? {
         true => Err(Error::Machine(format!(
             "{name} was loaded from a file: it has no measurements and no switch, and Rapid does not replace it; \
              `packetscale tcp status` and `unload` serve it"
@@ -182,7 +182,7 @@ pub fn not_loaded(name: &str) -> Error {
 pub fn open(name: &str, map: &str) -> Result<MapHandle, Error> {
     check_name(name)?;
     able()?;
-    refuse_brought(name)?;
+    refuse_user_controller(name)?;
     among_pins(|| {
         let folder = folder(name);
         if !folder.exists() {

@@ -53,7 +53,7 @@ impl Programs {
         listen_to_libbpf();
         let mut sender = open(sender_of(options))?;
         let memory = provide(&mut sender, options)?;
-        machine::has_room(memory, options)?;
+        machine::has_memory(memory, options)?;
         let (mut receiver, mut without_option) = (None, None);
         if is_reported() {
             let feedback = MapHandle::from_pinned_path(pins::arrivals().join(FEEDBACK)).map_err(failed(FEEDBACK))?;

@@ -13,7 +13,7 @@ use crate::tcp::config::Settings;
 use crate::tcp::drain::set;
 use crate::tcp::machine::able;
 use crate::tcp::options::{ON_TRIAL, Options};
-use crate::tcp::pins::refuse_brought;
+use crate::tcp::pins::refuse_user_controller;
 use crate::tcp::programs::Receiver;
 use crate::tcp::report::{SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::tcp::selftest::Trial;
@@ -48,7 +48,7 @@ pub fn replace(options: &Options) -> Result<Replaced, Error> {
     able()?;
     let name = options.name.as_str();
     let _lock = pins::lock()?;
-    refuse_brought(name)?;
+    refuse_user_controller(name)?;
     match (is_registered(name), is_ours(name)?) {
         (true, false) => Err(not_ours(name)),
         (_, true) => over(options),

@@ -3,7 +3,7 @@
 use crate::tcp::machine::cgroup_root;
 use crate::tcp::objects::broken;
 use crate::tcp::options::{CONTROL, ON_TRIAL, Options};
-use crate::tcp::pins::BROUGHT;
+use crate::tcp::pins::USER_PIN;
 use crate::tcp::programs::Programs;
 use crate::tcp::report::{Mode, Report, SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::tcp::selftest::Trial;
@@ -31,7 +31,7 @@ pub fn not_ours(name: &str) -> Error {
 
 /// Number of connections that use the load in this folder.
 pub fn active(folder: &Path) -> usize {
-    if let Ok(control) = MapHandle::from_pinned_path(folder.join(BROUGHT)) {
+    if let Ok(control) = MapHandle::from_pinned_path(folder.join(USER_PIN)) {
         return users(&control);
     }
     let Ok(conns) = MapHandle::from_pinned_path(folder.join("conns")) else { return 0 };
@@ -120,7 +120,7 @@ pub fn register_map(object: &mut Object, name: &OsStr) -> Result<(), Error> {
 
 /// Unregisters the load in this folder.
 pub fn unregister(folder: &Path) -> Result<(), Error> {
-    for pinned in [CONTROL, BROUGHT].map(|pin| folder.join(pin)).iter().filter(|pinned| pinned.exists()) {
+    for pinned in [CONTROL, USER_PIN].map(|pin| folder.join(pin)).iter().filter(|pinned| pinned.exists()) {
         let control = MapHandle::from_pinned_path(pinned).map_err(|error| Error::machine(CONTROL, error))?;
         // Fails if it was never registered.
         let _ = control.delete(&0u32.to_ne_bytes());

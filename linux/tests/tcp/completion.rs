@@ -97,7 +97,7 @@ fn compare(test: &str, options: Options, planned: &[Planned], most: &Most) {
     let bottleneck = Bottleneck { mbit: MBIT, limit: MBIT * RTT_MS * 125 };
     let (rapid, path) = Loaded::with(test, Options { flows: 256, ..options }, &bottleneck);
     path.delay(RTT_MS);
-    let told = |control: &str| {
+    let measure = |control: &str| {
         let times = times(&path, control, planned);
         eprintln!("{control}: {times:.3?}");
         let [median, late, worst] = [0.5, 0.95, 1.0].map(|share| quantile(&times, share));
@@ -105,9 +105,9 @@ fn compare(test: &str, options: Options, planned: &[Planned], most: &Most) {
         eprintln!("{control}: median {median:.3} s, 95th pct. {late:.3} s, worst {worst:.3} s, mean {mean:.3} s");
         [median, late, worst]
     };
-    let [cubic, steered] = ["cubic", &rapid.name].map(told);
+    let [cubic, steered] = ["cubic", &rapid.name].map(measure);
     if long() {
-        told("bbr");
+        measure("bbr");
     }
     let ratios = [0, 1, 2].map(|i| steered[i] / cubic[i]);
     eprintln!("{} transfers: {ratios:.3?} times CUBIC's", planned.len());

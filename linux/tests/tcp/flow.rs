@@ -139,7 +139,7 @@ impl Flow {
     }
 
     /// Waits until something is acknowledged; returns how long that took.
-    pub fn heard(&self) -> Duration {
+    pub fn wait_for_ack(&self) -> Duration {
         let (began, before) = (Instant::now(), self.sample().bytes_acked);
         while self.sample().bytes_acked == before {
             assert!(began.elapsed() < PATIENCE, "nothing is acknowledged");

@@ -82,7 +82,7 @@ fn fall_event_has_state_at_handover() {
     let _alone = alone();
     let (rapid, path) = Loaded::over("event", &Bottleneck { mbit: 50, limit: 100_000 });
     path.segments(MANY_SEGMENTS);
-    let (done, mut heard) = (AtomicBool::new(false), Vec::new());
+    let (done, mut events) = (AtomicBool::new(false), Vec::new());
     std::thread::scope(|scope| {
         let listener = scope.spawn(|| {
             let mut falls = Vec::new();
@@ -97,12 +97,12 @@ fn fall_event_has_state_at_handover() {
         assert_eq!(status(&rapid).open.len(), 1);
         std::thread::sleep(SECOND / 5);
         done.store(true, Ordering::Relaxed);
-        heard = listener.join().expect("no panic");
-        let [fall] = heard[..] else { panic!("{heard:?}") };
+        events = listener.join().expect("no panic");
+        let [fall] = events[..] else { panic!("{events:?}") };
         assert_eq!(fall.address.local(), flow.stream.local_addr().expect("an address"));
         assert_eq!(fall.address.remote(), flow.stream.peer_addr().expect("an address"));
     });
-    let fallen = heard[0].fallen;
+    let fallen = events[0].fallen;
     eprintln!("{fallen:?}");
     assert_eq!(fallen.why(), Reason::Bursts);
     assert_eq!(counters(&rapid).fallen(Reason::Bursts), 1);

@@ -193,9 +193,9 @@ impl Watched {
 
     fn end(mut self) -> Duration {
         self.stream.shutdown(Shutdown::Write).expect("ends");
-        let told = self.read(8);
-        let told = u64::from_ne_bytes(told.try_into().expect("eight bytes"));
-        assert_eq!(told, self.written, "{}: bytes that arrived, and were written", self.what);
+        let received = self.read(8);
+        let received = u64::from_ne_bytes(received.try_into().expect("eight bytes"));
+        assert_eq!(received, self.written, "{}: bytes that arrived, and were written", self.what);
         self.longest
     }
 }

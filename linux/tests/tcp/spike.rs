@@ -65,7 +65,7 @@ fn after_an_outage(path: &Path, control: &str, long: Duration, phase_ms: u64) ->
     flow.bulk(long);
     path.cut(false);
     // When the next retransmission is due is TCP's affair, and the same for all: up to the outage's length later.
-    let waited = flow.heard();
+    let waited = flow.wait_for_ack();
     assert!(waited < long, "{control}: {waited:?} until an acknowledgment");
     [(); 6].map(|()| flow.bulk(SECOND) * 8.0 / 1e6)
 }

@@ -28,7 +28,7 @@ const LENGTH: f64 = 0.1;
 /// A stream for estimators, with the actual gaps.
 pub fn read(asked: &Ordered, overhead: u16, seen: &Seen) -> Read {
     let arrivals: BTreeMap<u64, u64> = seen.came.iter().map(|stamp| (stamp.sequence, stamp.ns)).collect();
-    let untold = seen.left.len() < asked.count as usize;
+    let unknown = seen.left.len() < asked.count as usize;
     // A sender ends a stream early when the local queue is full. A lost packet has a known departure.
     let latest = seen.left.iter().map(|stamp| stamp.sequence).chain(arrivals.keys().copied()).max();
     if latest.is_some_and(|latest| latest + 1 < seen.first + u64::from(asked.count)) {
@@ -38,7 +38,7 @@ pub fn read(asked: &Ordered, overhead: u16, seen: &Seen) -> Read {
     if seen.stepped {
         return Read::Stepped;
     }
-    if untold || by_program {
+    if unknown || by_program {
         return Read::NoTimes;
     }
     if !is_made(&gaps_ns(asked, overhead), &seen.left) {

@@ -141,7 +141,7 @@ impl Receiving {
             server = server.keeping(store);
         }
         let mut buffer = vec![0; MOST_SIZE];
-        let (mut polled_ms, mut told_ms) = (now().ms, 0);
+        let (mut polled_ms, mut reported_ms) = (now().ms, 0);
         while !self.stop.load(Ordering::Relaxed) {
             let arrival = self.next(&server, &mut buffer);
             let present = now();
@@ -167,8 +167,8 @@ impl Receiving {
                 self.send(server.tick(present));
                 lanes.keep(|session| server.has(session));
             }
-            if present.ms >= told_ms + REPORT_MS {
-                told_ms = present.ms;
+            if present.ms >= reported_ms + REPORT_MS {
+                reported_ms = present.ms;
                 report(&server.counters());
             }
         }

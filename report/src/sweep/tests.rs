@@ -74,7 +74,7 @@ fn separate_links_have_separate_queue_panels() {
     }
     let panels = &at_links(&results).unwrap().charts[0].panels;
     assert_eq!(panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>(), ["there", "back", "answers"]);
-    assert!(links::left_out_said(&results.runs).ends_with("waited there: unused."));
+    assert!(links::left_out_note(&results.runs).ends_with("waited there: unused."));
     assert_eq!(panels[1].lines[0].points.iter().map(|p| p.0).collect::<Vec<_>>(), [5.0, 10.0, 20.0, 40.0]);
     assert!(panels[1].lines[0].points.iter().all(|point| point.1 == 0.5));
     results.runs.iter_mut().for_each(|run| run.flows = ["there", "there, back"].map(flow_over).to_vec());

@@ -1,7 +1,7 @@
 //! A file with a user's controller: reads and checks it before the kernel does.
 
 use crate::tcp::objects::{self, listen_to_libbpf};
-use crate::tcp::pins::BROUGHT;
+use crate::tcp::pins::USER_PIN;
 use crate::tcp::{Error, options};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{MemberAttr, Struct};
@@ -51,7 +51,7 @@ impl File {
     fn open(&self) -> Result<OpenObject, Error> {
         listen_to_libbpf();
         let opened = ObjectBuilder::default().open_memory(&self.bytes);
-        opened.map_err(|error| self.wrong(objects::with_what_was_said(format!("libbpf cannot read it: {error:#}"))))
+        opened.map_err(|error| self.wrong(objects::with_messages(format!("libbpf cannot read it: {error:#}"))))
     }
 
     /// Checks the file; returns the name of its controller.
@@ -76,7 +76,7 @@ impl File {
             // Registered by the map itself: that is in every kernel since 5.6, a link since 6.4 only.
             let flags = control.map_flags() & !libbpf_sys::BPF_F_LINK;
             let settled = control.set_map_flags(flags).and_then(|()| control.set_autocreate(true));
-            settled.map_err(|error| Error::machine(BROUGHT, error))?;
+            settled.map_err(|error| Error::machine(USER_PIN, error))?;
         }
         for map in opened.maps_mut() {
             // Pinned maps would survive the load, with the trial's data.
@@ -97,7 +97,7 @@ impl File {
                 self.wrong(format!("the kernel refuses the licence for `{program}`: {why}"))
             }
             Some((program, why)) => self.wrong(format!("the kernel's verifier refuses `{program}`: {why}")),
-            None => self.wrong(objects::with_what_was_said(format!("the kernel refuses it: {error:#}"))),
+            None => self.wrong(objects::with_messages(format!("the kernel refuses it: {error:#}"))),
         }
     }
 
