@@ -24,7 +24,7 @@ pub struct Completed {
 /// One small multiple.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Distributions {
-    /// Which flows, and at which sweep point; empty where there is one panel.
+    /// Flow table and sweep point; empty with a single panel.
     pub title: String,
     /// One line per controller.
     pub lines: Vec<Distribution>,
@@ -65,7 +65,7 @@ type Read = fn(&CompletionResult) -> Option<f64>;
 /// A panel's flows: the sweep point in words and the number of the table.
 type Which = (String, u32);
 
-/// Returns the distributions of completion times; `None` where no flows arrive or where the distributions are not known.
+/// The distributions of completion times; `None` if no flows arrive, or if they are unknown.
 pub fn completed(results: &Results, groups: &[Group]) -> Option<Completed> {
     let names: Vec<&str> = controllers(results).into_iter().map(|(name, _)| name).collect();
     let all = completions(groups);
@@ -88,7 +88,7 @@ pub fn completed(results: &Results, groups: &[Group]) -> Option<Completed> {
     drawn.then(|| Completed { left_out: which.len() - panels.len(), panels })
 }
 
-/// Returns the slowdown over the sizes: median and 99th percentile; `None` where no flows arrive.
+/// The slowdown over the sizes: median and 99th percentile; `None` if no flows arrive.
 pub fn by_size(results: &Results, groups: &[Group]) -> Option<Sweep> {
     let all = completions(groups);
     let sized = || all.iter().filter(|one| !one.rows.iter().any(|row| all_sizes(row)));

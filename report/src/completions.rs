@@ -1,4 +1,4 @@
-//! Flows that arrived, in words and in a table: how long they took and how much longer than on the idle path, by size.
+//! Flows that arrived, in words and in a table: completion times, and slowdowns by size.
 
 use crate::html::escape;
 use crate::tables::{swatch, table};
@@ -20,7 +20,7 @@ const SHOWN: [&str; 6] = [
 /// Completion-time figures of the summary sentence: words, and the figure that follows them.
 const ASKED: [(&str, &str); 2] =
     [("Half of the flows that arrived", "completion_time_p50_s"), ("99\u{a0}%", "completion_time_p99_s")];
-/// The same where no flows arrive and all ended.
+/// The same if no flows arrive and all ended.
 const ASKED_OF_ALL: [(&str, &str); 2] =
     [("All flows ended. Half of them", "completion_time_p50_s"), ("99\u{a0}%", "completion_time_p99_s")];
 /// If less than this share of the arrived flows ended, the text says so.

@@ -11,7 +11,7 @@ const LEAST: f64 = 3.05;
 /// Steps from a colour to black or white.
 const STEPS: u32 = 100;
 
-/// Returns `hex`, which is `#rrggbb`, as a colour of CSS that is seen on the light page and on the dark one.
+/// A CSS colour for `hex`, which is `#rrggbb`, that is visible on the light page and on the dark one.
 pub fn visible(hex: &str) -> String {
     let colour = channels(hex);
     let [light, dark] =
@@ -19,7 +19,7 @@ pub fn visible(hex: &str) -> String {
     format!("light-dark({light},{dark})")
 }
 
-/// Moves `colour` towards `end`, black or white, until it is seen on `ground`.
+/// Moves `colour` towards `end`, black or white, until it is visible on `ground`.
 fn until_seen(colour: [f64; 3], ground: [f64; 3], end: f64) -> [f64; 3] {
     let moved = |step: u32| colour.map(|channel| channel + (end - channel) * f64::from(step) / f64::from(STEPS));
     (0..=STEPS).map(moved).find(|colour| contrast(*colour, ground) >= LEAST).unwrap_or([end; 3])

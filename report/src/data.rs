@@ -24,7 +24,7 @@ const MOST_VALUES: usize = 80_000;
 const MOST_VALUES_OF_A_SWEEP: usize = 360_000;
 /// Values of one curve: more than a wide screen has pixels.
 const MOST_POINTS: usize = 2000;
-/// A curve with fewer points shows little, so runs are left out instead.
+/// With fewer points a curve is useless, so runs are omitted instead.
 const FEWEST_POINTS: usize = 300;
 /// Most flows of a run that are drawn one by one; the total includes all flows.
 const MOST_FLOWS: usize = flows::COLOURS;
@@ -38,7 +38,7 @@ pub struct Data<'a> {
     points: Vec<String>,
     capacity_bps: Option<f64>,
     warmup_s: Option<f64>,
-    /// Name of the measured link, where there are several.
+    /// Name of the measured link, if there are several.
     measured: Option<&'a str>,
     /// Whether there is traffic in addition to the flows.
     traffic: bool,
@@ -80,7 +80,7 @@ struct RunData<'a> {
     /// Names of its first flows, and the throughput of each over its lifetime.
     names: Vec<String>,
     throughput_bps: Vec<Option<f64>>,
-    /// When each of these starts, and when it is done, if it is: in seconds since the run's start.
+    /// Start and completion times of these flows, in seconds since the run's start.
     lives: Vec<(f64, Option<f64>)>,
     flow_count: usize,
     /// Those that do not cross the measured link: the total has no part of them.
@@ -189,7 +189,7 @@ fn life(flow: &FlowResult) -> (f64, Option<f64>) {
     (short(flow.start_s), flow.completion_s.filter(|end| end.is_finite()).map(short))
 }
 
-/// The sources of a run that count how long files took.
+/// The sources of a run that record file durations.
 pub fn files(run: &Run) -> impl Iterator<Item = &TrafficResult> {
     run.traffic.iter().filter(|source| source.file_duration.count.iter().any(|count| *count > 0))
 }
@@ -206,7 +206,7 @@ fn flow_colours(results: &Results) -> BTreeMap<&str, String> {
     flows.filter_map(|flow| Some((flow.controller.as_str(), visible(flow_colour(&flow.kind)?)))).collect()
 }
 
-/// Returns how many values each curve may have, and which runs keep their curves.
+/// The number of values per curve, and which runs keep their curves.
 fn allot(results: &Results) -> (usize, Vec<bool>) {
     let values = |s: &Series| if matches!(s.metric.as_str(), "queue_delay" | "rtt") { 3 } else { 1 };
     let weight = |run: &Run| 1 + drawn(run).map(values).sum::<usize>();

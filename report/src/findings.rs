@@ -13,7 +13,7 @@ const MOST_FIGURES: usize = 2;
 /// Figure that accompanies a single expected one: high utilisation means little without it.
 const BESIDE: &str = "queue_delay_p99_s";
 
-/// Joins the items of a list, best first; of a long one it has the first and the last.
+/// Joins the items of a list, best first; abbreviates a long one.
 pub fn listed(items: Vec<String>) -> String {
     listed_by(items, ", ")
 }
@@ -56,7 +56,7 @@ fn of_figure(figure: &Definition, groups: &[Group]) -> Option<String> {
     Some(format!("{}: {}.", topic(figure, groups), listed(words)))
 }
 
-/// The key that is swept, where it is one.
+/// The swept key, if there is exactly one.
 fn swept<'a>(groups: &[Group<'a>]) -> Option<&'a str> {
     let params = groups.first()?.params;
     params.keys().next().filter(|_| params.len() == 1).map(String::as_str)
@@ -190,7 +190,7 @@ fn holds(found: Option<Interval>, value: f64) -> bool {
     found.is_some_and(|found| found.half_width.is_some_and(|half| half >= (found.mean - value).abs()))
 }
 
-/// The first of two values, without its unit where the second has the same.
+/// The first of two values, without its unit if the second has the same.
 fn without_unit<'v>(value: &'v str, next: &str) -> &'v str {
     let unit = |value: &'v str| value.rsplit_once(' ');
     unit(value).filter(|(_, unit)| next.ends_with(&format!(" {unit}"))).map_or(value, |(number, _)| number)

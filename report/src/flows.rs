@@ -61,7 +61,7 @@ pub struct Event {
 
 /// More starts and ends than these are no marks that a reader can follow.
 const MOST_EVENTS: usize = 16;
-/// Flows that start within this part of a run start together, whatever their jitter.
+/// Flows that start within this part of a run count as simultaneous, whatever their jitter.
 const TOGETHER: f64 = 0.01;
 
 /// When flows of the run join and leave; without those present from the beginning or until the end.
@@ -97,7 +97,7 @@ struct FlowDots {
     runs: Vec<(f64, f64, String)>,
 }
 
-/// The picture of one group of replications; `None` where there are not two dots, or more flows than colours.
+/// The picture of one group of replications; `None` with fewer than two dots, or more flows than colours.
 pub fn by_flow(groups: &[Group], names: &[String]) -> Option<ByFlow> {
     let [group] = groups else { return None };
     let dots = |(number, name): (usize, &String)| {

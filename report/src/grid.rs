@@ -25,7 +25,7 @@ pub fn defined() -> impl Iterator<Item = &'static Definition> {
 enum Better {
     More,
     Less,
-    /// Less; absent where it never came, which is worst.
+    /// Less is better; missing means that it never came, the worst.
     Sooner,
     /// Near to this.
     Near(f64),
@@ -60,7 +60,7 @@ const JUDGED: [(&str, Better); 26] = [
     ("last_to_first", Better::Near(1.0)),
 ];
 
-/// Part of the yardstick's mean by which another may differ and be like it.
+/// Part of the yardstick's mean below which a difference is insignificant.
 const LIKE: f64 = 0.05;
 /// The same for shares, absolute: a tenth of a percentage point.
 const LIKE_SHARE: f64 = 0.001;
@@ -182,7 +182,7 @@ fn chip(question: &Question, column: usize, yardstick: usize) -> Option<String> 
     Some(format!("<b class=\"chip {class}\" title=\"{}\">{sign} {}{often}</b>", escape(&title), escape(figure.label)))
 }
 
-/// The judgement of one figure at each point where there is one.
+/// Judgements of one figure, at each point with a value.
 fn judgements(question: &Question, column: usize, yardstick: usize) -> impl Iterator<Item = Judgement> {
     let name = &question.figures[column];
     let judged = JUDGED.iter().find(|(judged, _)| judged == name && !question.not_judged.contains(name));

@@ -5,7 +5,7 @@ use experiment::results::{Group, Interval, Results, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the mean of the difference of a figure between two groups, replication by replication. Both groups met the
-/// same draws, so the difference is known better than either mean.
+/// same draws, so the difference has less variance than either mean.
 pub fn difference(here: &Group, there: &Group, metric: &str) -> Option<Interval> {
     let pairs = here.runs.iter().filter_map(|run| {
         let partner = there.runs.iter().find(|r| r.replication == run.replication)?;
@@ -14,7 +14,7 @@ pub fn difference(here: &Group, there: &Group, metric: &str) -> Option<Interval>
     Interval::of_pairs(&pairs.collect::<Vec<_>>())
 }
 
-/// Packets lost of those sent.
+/// Packets lost, of those sent.
 pub const LOSS: &str = "loss_ratio";
 
 /// Whether a controller lost more than it delivered: then its throughput does not rank it.
@@ -68,7 +68,7 @@ pub fn arrive(results: &Results) -> bool {
 /// Equal to the utilisation if no traffic takes a part of the link.
 pub const REPEATS_UTILISATION: &str = "available_share";
 
-/// Whether the share of what was available is the utilisation, in all groups that have it.
+/// Whether the share of the available bandwidth equals the utilisation, in all groups that have it.
 pub fn repeats_utilisation(groups: &[Group]) -> bool {
     let mut both = groups
         .iter()

@@ -60,7 +60,7 @@ const TURN: f64 = 0.618_033_988_749_895;
 /// The `index`-th further colour, each with another hue, for pages with more series than the colours above.
 pub fn further(index: usize) -> String {
     let hue = (index as f64 * TURN).fract() * 6.0;
-    // Of medium saturation and lightness, so that all are seen on white and on black.
+    // Of medium saturation and lightness, so that all are visible on white and on black.
     let (low, high) = (60.0, 190.0);
     let channel = |from: f64| {
         let away = (hue - from).rem_euclid(6.0);

@@ -40,7 +40,7 @@ pub fn queues(run: &Run) -> Vec<Queue> {
     if all.len() < FEWEST_LINKS { Vec::new() } else { all }
 }
 
-/// Returns the links that data of flows cross or where packets waited, and the others: acknowledgments find no queue there.
+/// The links with data of flows or with a queue, and the others: acknowledgments find no queue there.
 pub fn apart(runs: &[Run]) -> (Vec<String>, Vec<String>) {
     let Some(run) = runs.iter().find(|run| !run.links.is_empty()) else { return (Vec::new(), Vec::new()) };
     let data = |name: &str| run.flows.iter().any(|flow| flow.route.split(", ").any(|link| link == name));

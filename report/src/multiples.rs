@@ -15,7 +15,7 @@ const FEWEST_PANELS: usize = 13;
 /// Drawn figures: of each list the first that the runs have.
 const FIGURES: [&[&str]; 2] = [&["available_share", "utilisation"], &["queue_delay_p99_s", "queue_delay_mean_s"]];
 
-/// A key and its values, in order of size where they are numbers.
+/// A key and its values, sorted if they are numbers.
 #[derive(Debug, Serialize)]
 struct Axis {
     key: String,

@@ -9,7 +9,7 @@ use experiment::results::{Results, Run, Way};
 use std::fmt::Write;
 use toml::{Table, Value};
 
-/// Links between nodes; none where the scenario names no nodes and has no `[path.return]`.
+/// Links between nodes; empty if the scenario names no nodes and has no `[path.return]`.
 #[derive(Debug, Default, PartialEq)]
 pub struct Network {
     links: Vec<Link>,
@@ -63,7 +63,7 @@ impl Network {
         Network { links: both_ways.collect() }
     }
 
-    /// Where a route begins and ends, as in `A → D`; `None` where that is not known.
+    /// Both ends of a route, as in `A → D`; `None` if unknown.
     pub fn ends(&self, route: &str) -> Option<String> {
         let links = self.route(route)?;
         Some(format!("{} \u{2192} {}", links.first()?.from, links.last()?.to))
@@ -120,13 +120,13 @@ fn joins(own: &Table, said: &str) -> Vec<Link> {
     vec![there, link(&other_way, to, from, said.to_string())]
 }
 
-/// Whether the data of a flow cross the measured link: those of all where there is one link.
+/// Whether the data of a flow cross the measured link; true with a single link.
 pub fn crosses(run: &Run, flow: usize) -> bool {
     let route = run.flows.get(flow).map_or("", |flow| flow.route.as_str());
     route.is_empty() || run.measured.is_empty() || route.split(", ").any(|link| link == run.measured)
 }
 
-/// The measured link, where the runs have several links and all measure the same one.
+/// The measured link, if the runs have several links and all measure the same one.
 pub fn measured(results: &Results) -> Option<&str> {
     let first = results.runs.first()?.measured.as_str();
     let several = results.runs.iter().any(|run| run.flows.iter().any(|flow| !flow.route.is_empty()));
@@ -220,7 +220,7 @@ fn draw_links(out: &mut String, network: &Network, measured: &str, at: &impl Fn(
 /// Name of a flow whose controller differs between runs.
 const COMPARED: &str = "compared";
 
-/// The controller of a flow, where it is the same in all runs.
+/// The controller of a flow, if it is the same in all runs.
 fn everywhere(runs: &[Run], flow: usize) -> Option<&str> {
     let of = |run: &Run| run.flows.get(flow).map(|flow| flow.controller.clone());
     let first = &runs.first()?.flows.get(flow)?.controller;

@@ -196,7 +196,7 @@ fn shares(all: &[Named]) -> Option<String> {
     few.then(|| format!("Shares of the flows: {}.", texts.join("; ")))
 }
 
-/// The scenarios' keys that do not have the same value everywhere, and all keys of each scenario.
+/// The scenarios' keys with different values, and all keys of each scenario.
 fn differing(all: &[Named]) -> (Vec<String>, Vec<BTreeMap<String, String>>) {
     let keys_of = |(_, results): &Named| with_swept_values(keys(&results.manifest.scenario));
     let flat: Vec<BTreeMap<String, String>> = all.iter().map(keys_of).collect();

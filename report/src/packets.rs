@@ -7,7 +7,7 @@ use serde::Serialize;
 pub const MOST_FLOWS: usize = 4;
 /// Points of all lists together: about 1.5 MB of text.
 const MOST_POINTS: usize = 100_000;
-/// A list with fewer points shows little, so later runs are left out instead.
+/// With fewer points a list is useless, so later runs are omitted instead.
 const FEWEST_POINTS: usize = 200;
 const LISTS: usize = 5;
 

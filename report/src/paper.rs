@@ -141,7 +141,7 @@ fn values(out: &mut String, values: &[Value]) {
     out.push_str("</tbody></table></div>\n");
 }
 
-/// Returns a published number, no longer than it was printed.
+/// A published number, no longer than printed.
 fn plain(value: f64) -> String {
     value.to_string().replace('-', "\u{2212}")
 }

@@ -11,9 +11,9 @@ use std::fmt::Write;
 struct Place {
     name: &'static str,
     title: &'static str,
-    /// The caption, by whether there is traffic.
+    /// The caption, with and without traffic.
     caption: fn(bool) -> &'static str,
-    /// Curves that it draws. Of one that draws something else over time: a curve over the whole run.
+    /// Curves that it draws; for other data over time, a curve over the whole run.
     metrics: &'static [&'static str],
 }
 

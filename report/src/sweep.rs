@@ -15,15 +15,15 @@ use std::collections::BTreeMap;
 pub struct Sweep {
     /// The key on the axis.
     pub key: String,
-    /// Unit of its values; empty where there is none.
+    /// Unit of its values; empty without one.
     pub unit: String,
-    /// Its values, where they are words; the axis then counts them from 0.
+    /// Its values, if they are words; the axis then counts them from 0.
     pub names: Vec<String>,
     /// Whether words have an order that a line may follow.
     pub ordered: bool,
     /// One chart per figure that the runs have.
     pub charts: Vec<Chart>,
-    /// The keys of which each panel has one choice of values.
+    /// The keys with one combination of values per panel.
     #[serde(skip)]
     pub others: Vec<String>,
     /// How many panels of a chart were left out.
@@ -39,9 +39,9 @@ pub struct Chart {
     pub unit: &'static str,
     /// Whether its axis is logarithmic.
     pub log: bool,
-    /// Whether each panel has its own axis: what they show differs too much for one.
+    /// Whether each panel has its own axis: their values differ too much for one.
     pub own: bool,
-    /// One panel for each choice of the other keys; a single one without a title where there are none.
+    /// One panel per combination of the other keys; a single one without a title if there are none.
     pub panels: Vec<Panel>,
 }
 
@@ -63,12 +63,12 @@ pub struct Line {
     pub points: Vec<Point>,
 }
 
-/// Swept value, mean, and from where to where its band is.
+/// Swept value, mean, and both ends of its band.
 type Point = (f64, f64, Option<(f64, f64)>);
 
 const SHOWN: [&str; 6] =
     ["available_share", "throughput_bps", "utilisation", "queue_delay_p99_s", "loss_ratio", "fairness_jain"];
-/// The same where flows arrive.
+/// The same if flows arrive.
 const SHOWN_OF_ARRIVALS: [&str; 6] =
     ["completion_time_p50_s", "completion_time_p99_s", "slowdown_p50", "slowdown_p99", "utilisation", "loss_ratio"];
 /// More small multiples than these are too small to read.
@@ -120,7 +120,7 @@ impl Sweep {
     }
 }
 
-/// Returns the sweep; `None` where no key has two values.
+/// The sweep; `None` if no key has two values.
 pub fn sweep(results: &Results) -> Option<Sweep> {
     let groups = groups(&results.runs);
     let keys = experiment::results::swept(&results.runs);

@@ -121,7 +121,7 @@ fn figures(out: &mut String, caption: &str, head: &[Head], rows: Vec<Vec<String>
     table(out, caption, &heads, &head.iter().enumerate().skip(1).map(line).collect::<Vec<_>>());
 }
 
-/// Whether an interval reaches where no value can be: below zero, or a share above one.
+/// Whether an interval includes impossible values: below zero, or a share above one.
 pub fn beyond(groups: &[Group]) -> bool {
     let reaches = |figure: &Definition| {
         let bounded = |found: Interval, half: f64| {

@@ -9,7 +9,7 @@ use experiment::results::numbers::shown;
 const SHARE: &str = "available_share";
 const RATE: &str = "throughput_bps";
 
-/// A figure, the words around it, its unit, and which difference is too small to name.
+/// A figure, the words around it, its unit, and the largest insignificant difference.
 type Cost = (&'static str, &'static str, &'static str, Unit, f64);
 
 /// Costs that accompany the throughput if controllers differ in them.

@@ -42,7 +42,7 @@ pub struct Cloud {
     pub factor: Option<[f64; 3]>,
 }
 
-/// The figure upwards: where rates are swept, what part of each was used.
+/// The figure on the vertical axis: with swept rates, the utilisation of each.
 fn upwards(groups: &[Group], keys: &[experiment::results::SweptKey]) -> (&'static str, &'static str) {
     let of_rates = keys.iter().any(|key| key.key.ends_with("rate"));
     match of_rates && groups.iter().all(|group| group.mean("utilisation").is_some()) {
@@ -53,14 +53,14 @@ fn upwards(groups: &[Group], keys: &[experiment::results::SweptKey]) -> (&'stati
 
 /// The first that the runs have.
 const X: [&str; 2] = ["queue_delay_mean_s", "rtt_mean_s"];
-/// Replications from which on there is an ellipse.
+/// Minimum number of replications for an ellipse.
 const FEWEST: usize = 3;
 /// Delays that are further apart than by this factor have a logarithmic axis.
 const WIDE: f64 = 30.0;
 /// With more runs only dots are drawn.
 const MANY: usize = 300;
 
-/// Returns the picture; `None` where there are not two clouds to compare, or no delay.
+/// The picture; `None` with fewer than two clouds, or without a delay.
 pub fn tradeoff(results: &Results, groups: &[Group]) -> Option<Tradeoff> {
     let x = X.into_iter().find(|name| groups.iter().any(|group| group.interval(name).is_some()))?;
     let keys = experiment::results::swept(&results.runs);
@@ -86,13 +86,13 @@ pub fn tradeoff(results: &Results, groups: &[Group]) -> Option<Tradeoff> {
         })
         .collect();
     let swept = groups.first()?.params.keys().cloned().collect::<Vec<_>>().join(", ");
-    // Along one key a line shows what its values do; through the points of several it would go to and fro.
+    // Along one key a line shows a trend; through the points of several it would zigzag.
     let varied: Vec<_> = keys.iter().filter(|key| varies(groups, &key.key)).collect();
     let joined = !keys.is_empty() && varied.len() <= 1 && varied.iter().all(|key| key.unit().is_some());
     (clouds.len() > 1).then(|| Tradeoff { x: label(x), y: label(y), unit, swept, joined, log, many, clouds })
 }
 
-/// Whether a key has several values at one controller. A swept controller has not: it names the groups.
+/// Whether a key has several values for one controller. A swept controller has not: it names the groups.
 fn varies(groups: &[Group], key: &str) -> bool {
     let other =
         |one: &Group, two: &Group| one.controller == two.controller && one.params.get(key) != two.params.get(key);

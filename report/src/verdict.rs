@@ -164,7 +164,7 @@ pub fn traffic(results: &Results) -> &'static str {
     }
 }
 
-/// Returns what each controller of a mix got, in a sentence for each mix.
+/// The share of each controller of a mix, in a sentence for each mix.
 fn shares(groups: &[Group]) -> Vec<String> {
     let sentence = |(mix, got): (&str, String)| {
         let when = when(groups, mix);
@@ -290,7 +290,7 @@ fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Opti
     (!parts.is_empty()).then(|| format!("{superlative} {}{tied}{caveat}.", parts.join(", ")))
 }
 
-/// The same words as the second part of a sentence, where there is a first.
+/// The same words as the second part of a sentence, if there is a first.
 fn after(first: &str, words: &str) -> String {
     let (letter, rest) = words.split_at(words.chars().next().map_or(0, char::len_utf8));
     if first.is_empty() { words.to_string() } else { format!("{first}; {}{rest}", letter.to_lowercase()) }

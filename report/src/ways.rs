@@ -13,7 +13,7 @@ const MOST_WAYS: usize = 4;
 /// Maximum number of values that are listed over all groups of runs; of more, the least and the most of each route.
 const MOST_NUMBERS: usize = 8;
 
-/// A space at which no line ends.
+/// A non-breaking space.
 const UNBROKEN: &str = "\u{a0}";
 
 /// A flow's throughput on each route: `With queue = fifo, a flow got 1.5 Mbit/s (A → D), 8.5 Mbit/s (A → B).` Of many groups
@@ -83,7 +83,7 @@ fn extremes(groups: &[Group], network: &Network) -> Option<String> {
     Some(format!("Over all routes and runs, a flow got from {} to {}.", text(least), text(most)))
 }
 
-/// On each way, which group got least and which most.
+/// On each route, the groups with the least and the most throughput.
 fn over_groups(groups: &[Group], network: &Network) -> Option<String> {
     let all: Vec<(&Group, Vec<Way>)> = groups.iter().map(|group| (group, group.ways())).collect();
     let mut names: Vec<String> = Vec::new();

@@ -1,4 +1,4 @@
-//! The page of judged streams: scores, one stream through each denoiser, and how errors spread.
+//! The page of judged streams: scores, one stream through each denoiser, and the distribution of errors.
 
 use super::page::ProbePage;
 use experiment::results::reproduction::{Axis, Line, Origin, Picture};
@@ -51,7 +51,7 @@ fn gbps(bps: f64) -> String {
     if bps >= 1e9 { format!("{:.2} Gbit/s", bps * 1e-9) } else { format!("{:.1} Mbit/s", bps * 1e-6) }
 }
 
-/// The stream as it was seen, then after each denoiser of each method, once.
+/// The stream as received, then after each denoiser of each method, once.
 fn stages(probe: &ProbeStream, readers: &[Reader]) -> Vec<Picture> {
     let raw = probe.stream();
     let fits = fitting(probe);
@@ -83,7 +83,7 @@ fn stages(probe: &ProbeStream, readers: &[Reader]) -> Vec<Picture> {
     pictures
 }
 
-/// The gap of packets at exactly what was available, in seconds.
+/// The gap of packets at the available bandwidth, in seconds.
 fn fitting(probe: &ProbeStream) -> f64 {
     let size = probe.stream().gaps.first().map_or(0.0, |gap| gap.size.get() as f64 * 8.0);
     size / probe.truth.bps().max(1) as f64

@@ -1,11 +1,11 @@
-//! The page of searches: what each one found, and which rates it sent.
+//! The page of searches: each one's result, and the rates that it sent.
 
 use super::page::ProbePage;
 use experiment::results::reproduction::{Axis, Line, Picture};
 use harness::probing::search::{Search, search_table};
 use packetscale_models::units::Rate;
 
-/// The table, and of each point's first search which rates it sent.
+/// The table, and the rates sent by each point's first search.
 pub fn content(name: &str, recipe: String, searches: &[Search]) -> ProbePage {
     let lines = search_table(searches);
     let first = searches.chunk_by(|a, b| a.key == b.key).map(|runs| &runs[0]);

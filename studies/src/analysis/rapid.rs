@@ -92,17 +92,17 @@ pub struct Answer {
     pub gain: f64,
     /// Loop gain of all flows together.
     pub loop_gain: f64,
-    /// Whether a change dies out where the flows see their rest.
+    /// Whether a change decays at the flows' equilibrium.
     pub stable: bool,
     /// As `exp(growth t)`.
     pub growth_per_rtt: f64,
     /// Its swing; none without one.
     pub period_rtts: Option<f64>,
-    /// Until a twentieth of it is left; none where it grows.
+    /// Time until a twentieth of it is left; none if it grows.
     pub settles_rtts: Option<f64>,
     /// How differences between flows shrink.
     pub differences_growth_per_rtt: f64,
-    /// Slope of the top level at rest, and whether it counts.
+    /// Slope of the top level at equilibrium, and whether it counts.
     pub rest_slope: f64,
     /// Whether the law sees its rest.
     pub rest_seen: bool,
@@ -125,7 +125,7 @@ pub struct Cycle {
     pub deviation: f64,
     /// Mean queue.
     pub queue_delay_s: f64,
-    /// Of one turn; none where the rates rest.
+    /// Length of a cycle; none if the rates converge.
     pub period_rtts: Option<f64>,
 }
 

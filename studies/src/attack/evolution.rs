@@ -21,7 +21,7 @@ use experiment::traffic::Draws;
 
 /// Points of a population: twice the number of cores of a small machine, several times, and about the number of genes of a cause.
 pub const MEMBERS: usize = 16;
-/// The best of which one is approached.
+/// Fraction of the best members from which one is approached.
 const BEST: usize = 3;
 /// Probability that a place is that of the mutant.
 const CROSSOVER: f64 = 0.9;
@@ -132,7 +132,7 @@ mod tests {
         population.members[0].score
     }
 
-    /// A bowl, and Rastrigin's function with its many hollows. A uniform search of as many points is some 0.1 and 20 away.
+    /// A bowl, and Rastrigin's function with its many minima. A uniform search with as many points is some 0.1 and 20 away.
     #[test]
     fn the_best_point_is_found() {
         let bowl = |point: &[f64]| -point.iter().map(|x| (x - 0.3) * (x - 0.3)).sum::<f64>();

@@ -15,15 +15,15 @@ pub const LEAST_REFERENCE_SHARE: f64 = 0.1;
 /// A figure in which a controller may be bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
-    /// How much it gets.
+    /// Throughput.
     Share,
     /// How long packets wait.
     Queue,
-    /// How much it loses at queues.
+    /// Loss at queues.
     Loss,
     /// How long a transfer takes.
     Completion,
-    /// How evenly two of it share.
+    /// Fairness of two flows of it.
     Fairness,
 }
 
@@ -53,7 +53,7 @@ impl Figure {
         }
     }
 
-    /// The figure of a run's summary that it is.
+    /// The corresponding figure of a run's summary.
     pub fn metric(self) -> &'static str {
         match self {
             Figure::Share => "throughput_bps",
@@ -85,7 +85,7 @@ impl Figure {
         }
     }
 
-    /// The reference when there is no other controller: all that others leave, no queue, no loss, a transfer at the path's rate,
+    /// The reference without another controller: the bandwidth that others leave, no queue, no loss, a transfer at the path's rate,
     /// equal shares.
     pub fn bound(self, left_bps: f64, least_completion_s: f64) -> f64 {
         match self {
@@ -161,7 +161,7 @@ impl Figure {
     }
 }
 
-/// Jain's index of two flows of which one has all.
+/// Jain's index of two flows of which one has everything.
 const LEAST_JAIN: f64 = 0.5;
 
 #[cfg(test)]

@@ -40,7 +40,7 @@ pub struct Finding {
     pub reference: f64,
     /// Whether other seeds confirm it; false if time was over before they ran.
     pub confirmed: bool,
-    /// Whether it was made as simple as it can be.
+    /// Whether it was simplified completely.
     pub simplest: bool,
     /// The genes, each under its name.
     pub genes: BTreeMap<&'static str, f64>,
@@ -62,7 +62,7 @@ pub struct Replayed {
     pub subject: Option<f64>,
     /// The reference's.
     pub reference: Option<f64>,
-    /// Why there is none.
+    /// Why it is missing.
     pub refused: Option<String>,
 }
 
@@ -81,9 +81,9 @@ pub fn holds(judge: &Judge<'_>, genome: &Genome, times_worse: f64) -> Result<boo
 pub struct Asker<'a> {
     /// The subject, as tables name it.
     pub subject: &'a str,
-    /// The reference, as tables name it; of the bound, `what others leave`.
+    /// The reference's name in tables; of the bound, `what others leave`.
     pub reference: &'a str,
-    /// The command that finds it again.
+    /// The command that reproduces it.
     pub command: &'a str,
     /// Version of packetscale.
     pub version: &'a str,

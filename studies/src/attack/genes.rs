@@ -38,7 +38,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Those that a path may do without, in the order in which they are searched.
+    /// Optional kinds, in the order in which they are searched.
     pub const CAUSES: [Kind; 11] =
         [Start, Rate, Frames, Policer, Delay, Loss, Outages, Reorder, Pulses, Bursts, Receiver];
 
@@ -75,9 +75,9 @@ pub enum Scale {
 /// One number of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gene {
-    /// Where it belongs.
+    /// Its kind.
     pub kind: Kind,
-    /// Its name, which ends in its unit where it has one.
+    /// Its name, which ends in its unit if it has one.
     pub name: &'static str,
     /// The least value.
     pub least: f64,
@@ -85,7 +85,7 @@ pub struct Gene {
     pub most: f64,
     /// The neutral value.
     pub usual: f64,
-    /// How it is spread.
+    /// Its distribution.
     pub scale: Scale,
     /// Whether it is a whole number.
     pub whole: bool,

@@ -1,8 +1,8 @@
-//! A path as a list of genes, and the islands on which paths are searched.
+//! A path as a list of genes, and the islands of the search.
 
 use crate::attack::genes::{GENES, Gene, Id, Kind};
 
-/// Length of the runs in which paths are searched.
+/// Length of the search's runs.
 pub const DURATION_S: f64 = 30.0;
 
 /// A path: a value for each gene whose kind it has.
@@ -14,13 +14,13 @@ pub struct Genome {
 }
 
 impl Genome {
-    /// The usual path, on which of these kinds each happens in its usual way.
+    /// The path with neutral values of all genes of these kinds.
     pub fn usual(kinds: &[Kind]) -> Genome {
         let value = |gene: &Gene| kinds.contains(&gene.kind).then_some(gene.usual);
         Genome { values: GENES.iter().map(value).collect(), duration_s: DURATION_S }
     }
 
-    /// The value of a gene; `None` where its kind does not happen.
+    /// The value of a gene; `None` if the path lacks its kind.
     pub fn get(&self, id: Id) -> Option<f64> {
         self.values[id as usize]
     }

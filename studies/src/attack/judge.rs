@@ -15,7 +15,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Runs that were made, a line each, with what this figure reads off them.
+/// Cached runs, a line each, with their measurements.
 fn remembered(figure: Figure) -> String {
     format!("judged-{}.ndjson", figure.name())
 }
@@ -111,7 +111,7 @@ impl<'a> Judge<'a> {
     /// The runs on a path: all of the subject, then all of the reference.
     ///
     /// # Errors
-    /// A controller that is not there, or a file that cannot be read.
+    /// A missing controller, or an unreadable file.
     pub fn plan(&self, genome: &Genome, replications: usize) -> Result<Vec<Experiment>, Refusal> {
         let text = scenario(genome, &self.frame(replications));
         // Curves are not needed: figures are the same without them.
@@ -149,7 +149,7 @@ impl<'a> Judge<'a> {
         genomes.par_iter().map(|genome| Ok(self.scores(genome, 1)?[0])).collect()
     }
 
-    /// The score of runs that were made elsewhere: the subject's, then the reference's.
+    /// The score of given runs: the subject's, then the reference's.
     pub fn score_of(&self, genome: &Genome, runs: &[Run]) -> Score {
         let read = |run: &Run| self.figure.read(run, genome.duration_s);
         let nothing = Reading { value: 0.0, throughput_bps: 0.0, traffic_bps: 0.0 };
@@ -200,7 +200,7 @@ impl<'a> Judge<'a> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts what was made onto the disk.
+    /// Flushes new results to disk.
     ///
     /// # Errors
     /// The file that cannot be written.

@@ -61,7 +61,7 @@ pub struct Asked<'a> {
     pub effort: Effort,
     /// The seed of the search and of its runs.
     pub seed: u64,
-    /// A second host, on which findings are tried, too.
+    /// A second host, on which findings are also tried.
     pub on: Option<&'a dyn Host>,
 }
 
@@ -69,7 +69,7 @@ pub struct Asked<'a> {
 pub struct Means<'a> {
     /// Where.
     pub host: &'a dyn Host,
-    /// By which program.
+    /// The program.
     pub program: &'a Program,
     /// How many runs at the same time; `None`: one per core.
     pub jobs: Option<u16>,
@@ -94,7 +94,7 @@ pub struct Attack {
     pub seed: u64,
     /// Paths that were judged in the search.
     pub evaluations: u64,
-    /// The command. If it counts evaluations, it finds the same.
+    /// The command. If it counts evaluations, it reproduces the findings.
     pub command: String,
     /// Whether it was ended before its budget was used up.
     pub interrupted: bool,
@@ -109,7 +109,7 @@ enum Stop {
     Failed(Error),
 }
 
-/// A path that was settled: with other seeds, as simple as it can be, unless time was over.
+/// A path confirmed with other seeds and simplified, unless time was over.
 struct Settled {
     genome: Genome,
     times_worse: f64,
@@ -178,7 +178,7 @@ impl Asked<'_> {
         Ok(attack)
     }
 
-    /// Tries the findings on another host, which may take long: those that are left when the search is ended are not tried.
+    /// Tries the findings on another host, which may take long: the rest is skipped when the search is ended.
     fn replay(&self, judge: &Judge<'_>, on: &dyn Host, settled: &[Settled], attack: &mut Attack, watch: &dyn Watch) {
         for (finding, one) in attack.findings.iter_mut().zip(settled).take_while(|_| !watch.ends()) {
             finding.replayed = Some(replay(judge, &one.genome, on));
@@ -245,10 +245,10 @@ impl Asked<'_> {
 /// The file with all that a search found.
 const FILE: &str = "attack.json";
 
-/// How `--against` names what others leave of the path.
+/// Name of the remaining bandwidth as a reference, for `--against`.
 pub const BOUND: &str = "bound";
 
-/// Of an island's worst paths the first that other seeds show, too, as simple as it can be.
+/// The first of an island's worst paths that other seeds confirm, simplified.
 fn settle(judge: &Judge<'_>, worst: &Worst, ends: &dyn Fn() -> bool) -> Result<Option<Settled>, Error> {
     let candidates = worst.paths.iter().filter(|path| path.score.times_worse >= LEAST_TIMES_WORSE);
     for path in candidates {

@@ -51,7 +51,7 @@ pub struct Searched {
 pub trait Watch: Sync {
     /// Number of judged paths; the worst of all, and its island.
     fn judged(&self, evaluations: u64, worst: Option<(&'static str, f64)>);
-    /// A finding is being made simpler: its number from 1, of how many.
+    /// A finding is being simplified: its number from 1, and the total.
     fn shrinks(&self, number: usize, of: usize);
     /// Whether the search should end now.
     fn ends(&self) -> bool;

@@ -20,7 +20,7 @@ const START_SPREAD_S: f64 = 0.1;
 pub struct Frame<'a> {
     /// The controllers that are compared, each by its name or as a table.
     pub controllers: &'a [String],
-    /// Whether figures are those of whole runs, beginnings included.
+    /// Whether figures are those of whole runs, starts included.
     pub whole: bool,
     /// The seed of the scenario.
     pub seed: u64,
@@ -33,8 +33,8 @@ fn counted(genome: &Genome, whole: bool) -> (f64, f64) {
     (if whole { 0.0 } else { genome.duration_s * WARMUP_SHARE }, genome.duration_s)
 }
 
-/// Mean bits per second that the path carries of flows and traffic together while figures are taken: a bound for whoever
-/// sends, since frames are taken as full.
+/// Mean bits per second that the path carries of flows and traffic together while figures are taken: an upper bound, since
+/// frames are taken as full.
 pub fn capacity_bps(genome: &Genome, whole: bool) -> f64 {
     let (from, to) = counted(genome, whole);
     let part = |until: &dyn Fn(f64) -> f64| (until(to) - until(from)) / (to - from);
@@ -152,7 +152,7 @@ fn outages(genome: &Genome) -> Option<String> {
     Some(each.join(", ")).filter(|text| !text.is_empty())
 }
 
-/// Up, and where the run lasts longer than it stays so, down and up in turns.
+/// Up, and if the run lasts longer, down and up in turns.
 fn delay_steps(genome: &Genome, delay_ms: f64) -> Option<String> {
     let (extra, at_s, hold_s) = (genome.get(DelayExtra)?, genome.get(DelayAt)?, genome.get(DelayHold)?);
     let times = (0..).map(|number| (number, at_s + f64::from(number) * hold_s));

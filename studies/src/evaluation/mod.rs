@@ -30,7 +30,7 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// A name for a folder: that of the controller, or of the file that it comes in, and its settings.
+    /// A folder name from the controller, or its file, and its settings.
     pub fn folder_name(&self) -> String {
         let words = |text: &str| -> Vec<String> {
             let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
@@ -82,7 +82,7 @@ impl Asked<'_> {
         Ok(evaluation)
     }
 
-    /// The controller, and the yardsticks that it is not itself.
+    /// The controller, and the yardsticks other than itself.
     fn contenders(&self) -> Vec<String> {
         let yardsticks = YARDSTICKS.iter().filter(|name| **name != self.controller);
         std::iter::once(self.controller).chain(yardsticks.copied()).map(str::to_string).collect()

@@ -5,7 +5,7 @@ use experiment::scenario::{Experiment, Scenario};
 use harness::runner::Refusal;
 use std::collections::BTreeMap;
 
-/// A run to make: of which question, of which contender.
+/// A run to make: question and contender.
 pub struct Task {
     pub question: usize,
     pub contender: usize,

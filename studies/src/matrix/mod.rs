@@ -27,7 +27,7 @@ pub struct Asked<'a> {
 /// The same as a table.
 const TABLE: &str = "matrix.csv";
 
-/// A run to make: on which setting, of which pair.
+/// A run to make: setting and pair.
 struct Task {
     setting: usize,
     row: usize,

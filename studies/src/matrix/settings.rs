@@ -14,7 +14,7 @@ struct Settings {
     setting: Vec<Setting>,
 }
 
-/// A path on which pairs meet.
+/// A path for pairs.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
@@ -25,7 +25,7 @@ pub struct Setting {
     scenario: String,
 }
 
-/// All settings, or those of these names.
+/// All settings, or those with these names.
 pub fn read(only: &[String]) -> Result<Vec<Setting>, Refusal> {
     let read: Settings =
         toml::from_str(TEXT).map_err(|error| Refusal::Input(format!("{FILE}: {}", error.message())))?;

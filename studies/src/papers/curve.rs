@@ -3,7 +3,7 @@
 use crate::papers::during::During;
 use experiment::results::{Histogram, Run};
 
-/// A point of a curve: its place, and its value where it has one.
+/// A point of a curve: its position, and its value if any.
 pub(crate) type Point = (f64, Option<f64>);
 
 /// Figures in a metric `curves.NAME.FIGURE`.

@@ -1,4 +1,4 @@
-//! Reads a figure and unfolds its sources into what must be run, point by point.
+//! Reads a figure and expands its sources into tasks, point by point.
 
 use crate::papers::check::check;
 use crate::papers::error::{PaperError, line};
@@ -118,7 +118,7 @@ struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// Reads it and unfolds its runs. `methods` are the methods that read probe streams; without any, it is simulated.
+    /// Reads it and expands its runs. `methods` are the methods that read probe streams; without any, it is simulated.
     fn read(
         &self,
         path: &Path,

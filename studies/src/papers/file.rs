@@ -115,7 +115,7 @@ pub(crate) struct QuickAnswers {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Value {
     pub what: String,
-    /// With the place where it is written: how many digits are printed matters.
+    /// With its place in the text: the number of printed digits matters.
     pub published: Spanned<f64>,
     /// The value of the last printed digit.
     #[serde(skip)]
@@ -138,14 +138,14 @@ pub(crate) struct Value {
     pub shown_by: Shown,
 }
 
-/// The reading that shows why ours differs. Omitted keys are those of the reading that it explains.
+/// The reading that explains our miss. Omitted keys are those of the reading that it explains.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(from = "ShownBy")]
 pub(crate) struct Shown {
     /// The source; empty: none.
     pub from: String,
     pub selection: Keys,
-    /// The source by which it is divided, or which is taken from it.
+    /// The source to divide by, or to subtract.
     pub against: Option<String>,
 }
 
@@ -244,7 +244,7 @@ pub(crate) struct Claim {
     pub shown_by: Shown,
 }
 
-/// The reading by which another is divided, or which is taken from it. Omitted keys are those of the other.
+/// The reading to divide by, or to subtract. Omitted keys are those of the other.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Other {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../papers");
 /// Recordings that figures replay.
 static TRACES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../scenarios/traces");
-/// The folder by which figures name them.
+/// The folder's name in figures.
 const TRACES_AT: &str = "../../scenarios/traces";
 
 const ABOUT: &str = "paper.toml";

@@ -24,7 +24,7 @@ const OURS: &str = "not in the paper";
 /// Possible rounding error of a distance, as a part of the tolerance.
 const ROUNDING: f64 = 1e-9;
 
-/// Returns how far ours may be from a published value.
+/// The tolerance of a published value.
 pub(crate) fn tolerance(published: f64, last_place: f64) -> f64 {
     (NEAR * published.abs()).max(last_place / 2.0)
 }
@@ -48,7 +48,7 @@ pub(crate) fn is_of_the_paper(place: &str) -> bool {
     !place.contains(OURS)
 }
 
-/// Whether ours is as published, whatever the figure expects.
+/// Whether ours agrees with the published value, whatever the figure expects.
 pub fn is_kept(value: &Value) -> bool {
     value.ours.is_some_and(|ours| met(ours, value.published, value.tolerance))
 }

@@ -39,7 +39,7 @@ struct Score {
     within: [usize; 3],
     kept: usize,
     constant: usize,
-    /// How many of our values a repetition keeps; none: there was no repetition.
+    /// Number of our values that a repetition confirms; none: there was no repetition.
     again: Option<usize>,
     statements: usize,
     held: usize,

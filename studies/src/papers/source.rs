@@ -1,4 +1,4 @@
-//! A source of a figure: what must be done for it, what came of it, and which points it has.
+//! A source of a figure: its task, its result, and its points.
 
 use crate::analysis::Question;
 use crate::papers::file::plain;
@@ -17,7 +17,7 @@ pub enum Task {
         name: String,
         /// The scenario.
         scenario: Box<Scenario>,
-        /// Its runs, in order; those that the short form leaves out are missing.
+        /// Its runs, in order; the short form omits some.
         plan: Vec<Experiment>,
     },
     /// Probe streams of a scenario, read by methods.
