@@ -60,8 +60,8 @@ fn file_request_flood_blocks_no_client() {
         longest = longest.max(asked.elapsed());
     }
     OVER.store(true, Ordering::Relaxed);
-    let (wishes, seconds) = (flooding.join().expect("ended"), began.elapsed().as_secs_f64());
-    eprintln!("{wishes} wishes in {seconds:.2} s; {pings} times ten answers to another client, in {longest:?} at most");
+    let (requests, seconds) = (flooding.join().expect("ended"), began.elapsed().as_secs_f64());
+    eprintln!("{requests} requests in {seconds:.2} s; {pings} times ten answers to another client, in {longest:?} at most");
     drop(friend);
     serving.end();
     let files = fs::read_dir(folder.path()).expect("read").count();
