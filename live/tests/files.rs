@@ -194,7 +194,7 @@ fn rejects_data_with_wrong_hash() {
     let (folder, mut link, _) = begun();
     link.inject(3, 0, &[7; 100]);
     let Body::Refuse { text, .. } = link.finish(3, 100, hash(8, 100)) else { panic!() };
-    assert!(text.contains("not what was sent"), "{text}");
+    assert!(text.contains("differs from the sender"), "{text}");
     assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 0);
 }
 
@@ -253,7 +253,7 @@ fn refuses_every_packet_of_failed_flow() {
     let (_folder, mut link, _) = begun();
     for round in 0..3 {
         for answer in [Some(link.finish(3, 1, [0; 32])), link.inject(3, 0, &[7; 100])] {
-            let refused = matches!(&answer, Some(Body::Refuse { text, .. }) if text.contains("not what was sent"));
+            let refused = matches!(&answer, Some(Body::Refuse { text, .. }) if text.contains("differs from the sender"));
             assert!(refused, "{round}: {answer:?}");
         }
     }
