@@ -117,9 +117,9 @@ fn text(answer: &Answer, reverse: bool) -> String {
             received.words()
         );
     }
-    let learnt = &answer.learnt;
-    let together = 100.0 * learnt.together();
-    let held = match learnt.held_ns() {
+    let observed = &answer.observed;
+    let together = 100.0 * observed.together();
+    let held = match observed.held_ns() {
         0 => String::new(),
         ns => format!(", held for about {:.3} ms", ms(ns)),
     };
@@ -127,8 +127,8 @@ fn text(answer: &Answer, reverse: bool) -> String {
     let _ = writeln!(
         text,
         "queue             up to {:.3} ms in a stream, {} packets lost",
-        ms(learnt.queue_ns),
-        learnt.lost
+        ms(observed.queue_ns),
+        observed.lost
     );
     if let Some(marks) = answer.marks.filter(|marks| marks.ce + marks.ect1 > 0) {
         let _ = writeln!(text, "marks             {} packets CE, {} ECT(1)", marks.ce, marks.ect1);
@@ -149,11 +149,11 @@ fn object(answer: &Answer) -> Value {
         "base_rtt_ns": answer.base_rtt_ns,
         "departures_by": answer.sources.map(|(sent, _)| sent.words()),
         "arrivals_by": answer.sources.map(|(_, received)| received.words()),
-        "batched": answer.learnt.together(),
-        "held_ns": answer.learnt.held_ns(),
-        "queue_ns": answer.learnt.queue_ns,
-        "lost_packets": answer.learnt.lost,
-        "late_ns": answer.learnt.late_ns(),
+        "batched": answer.observed.together(),
+        "held_ns": answer.observed.held_ns(),
+        "queue_ns": answer.observed.queue_ns,
+        "lost_packets": answer.observed.lost,
+        "late_ns": answer.observed.late_ns(),
         "marks_ce": answer.marks.map(|marks| marks.ce),
         "marks_ect1": answer.marks.map(|marks| marks.ect1),
         "gaps_by": answer.gaps.name(),

@@ -6,7 +6,7 @@
 mod support;
 
 use live::pace::Gaps;
-use live::probe::{Answer, Found, Learnt, Seen, scenario};
+use live::probe::{Answer, Found, Observations, Seen, scenario};
 use live::wire::{Ordered, Source, Stamp};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
@@ -175,7 +175,7 @@ fn a_file_goes_on_where_its_receiver_was_killed_and_has_its_name_only_in_the_end
     assert!(arrived("data"));
     // And not again.
     let again = place.says(&send);
-    assert!(again.code == Some(3) && again.err.contains("it is there already"), "{again:?}");
+    assert!(again.code == Some(3) && again.err.contains("it exists"), "{again:?}");
     // What a program writes, of unknown length.
     let mut command = place.command(&format!("live send - {address} --clear --key keys --name ../../piped"));
     let piped = support::Said::of(command.stdin(fs::File::open(place.at("data")).expect("ours")));
@@ -216,19 +216,23 @@ fn what_a_real_path_does_not_do_is_refused_with_its_line() {
 
 /// 8 Mbit/s, 10 ms, a queue that dropped, and a card that holds packets.
 fn answer() -> Answer {
-    let mut learnt = Learnt::default();
+    let mut observed = Observations::default();
     let asked = Ordered { first: 0, count: 9, lowest_bps: 12_000_000, highest_bps: 12_000_000, levels: 1, size: 1472 };
     let stamp = |sequence: u64, ns| Stamp { sequence, ns };
     let left: Vec<Stamp> = (0..9).map(|packet| stamp(packet, packet * 1_000_400)).collect();
     // Three by three, but the last.
     let came = (0..8).map(|packet: u64| stamp(packet, (packet / 3 + 1) * 3_000_000)).collect();
-    learnt.note(&asked, 28, &Seen { first: 0, left, came, sources: (Source::Kernel, Source::Kernel), stepped: false });
+    observed.note(
+        &asked,
+        28,
+        &Seen { first: 0, left, came, sources: (Source::Kernel, Source::Kernel), stepped: false },
+    );
     let [low, value, high] = [7_200_000, 8_000_000, 8_800_000].map(Rate::from_bps);
     Answer {
         found: Ok(Found { value, low, high }),
         base_rtt_ns: 10_000_000,
         sources: Some((Source::Kernel, Source::Kernel)),
-        learnt,
+        observed,
         gaps: Gaps::Busy,
         marks: None,
         margin_ns: 0,
@@ -253,9 +257,9 @@ fn the_simulator_runs_the_scenario_of_an_answer() {
 #[test]
 fn the_scenario_of_a_short_path_has_a_buffer_that_holds_what_waited() {
     let mut short = answer();
-    (short.base_rtt_ns, short.learnt.lost) = (12_000, 0);
+    (short.base_rtt_ns, short.observed.lost) = (12_000, 0);
     for (queue_ns, bytes) in [(0, 1500), (34_000_000, 34_000)] {
-        short.learnt.queue_ns = queue_ns;
+        short.observed.queue_ns = queue_ns;
         let text = scenario(&short, "By hand.").expect("an answer");
         assert!(text.contains(&format!("\nbuffer = \"{bytes} B\"\n")), "{text}");
         Place::with(&text).done("run small.toml --print");

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What an acknowledgment says about each transmission.
+ * Derives each transmission's fate from an acknowledgment.
  *
- * Transmissions are numbered as they leave. Each remembers snd_nxt as it was then
+ * Transmissions are numbered as they leave. Each stores snd_nxt of that moment
  * (its edge), so edges never fall, and bisection finds the packet of a sequence
- * number. An acknowledgment newly delivers what is below snd_una, and what its SACK
- * blocks add. The newest of the arrivals that it brings belongs to the packet that
- * the option names (of timestamps: to the newest packet delivered), the one before
+ * number. An acknowledgment newly delivers the data below snd_una, and those in its SACK
+ * blocks. The newest of its arrivals belongs to the packet that
+ * the option names (for timestamps: to the newest packet delivered), the one before
  * to the packet before, and so on. Packets without an arrival are unstamped.
  *
  * A packet is lost when `reordering` later ones have been delivered, it has not, and
- * TCP has taken one more for lost than the law was told of (TCP waits for late ones,
- * by its RACK). When the retransmission timer expires, what is in flight is lost only
- * once an acknowledgment confirms it; and then the law has halved its rate for the timer, so that these losses only
- * count, and cut nothing: to the law they are packets without a stamp. A retransmission has its place in the
- * packet clock and in its stream, and no more: nothing tells whether it or the
+ * TCP has declared one more lost than the law knows of (TCP tolerates reordering,
+ * by its RACK). After a retransmission timeout, packets in flight are lost only
+ * once an acknowledgment confirms it; the law has already halved its rate for the timeout, so these losses
+ * are counted without a further reduction: to the law they are packets without a stamp. A retransmission has its place in the
+ * packet clock and in its stream, and no more: it is ambiguous whether it or the
  * original arrived, so it has neither delay nor round trip.
  */
 #ifndef PACKETSCALE_ACCOUNT_H
@@ -24,7 +24,7 @@
 
 /* Packets looked at per acknowledgment, at most. */
 #define WALK 1024
-/* Turns of a bisection over RECORDS packets, at most 2^16, and one that finds nothing left to halve. */
+/* Iterations of a bisection over RECORDS packets, at most 2^16, and a final one on an empty range. */
 #define BISECTIONS 17
 
 /* Notes a newly delivered transmission. Beyond FRESH, the oldest go unstamped. */
@@ -58,7 +58,7 @@ struct walking {
 	u64 now;
 	u64 number;
 	u32 edge;
-	u32 low; /* where a block begins; the ordinal of the newest arrival; or 1: lost, whether or not TCP says so */
+	u32 low; /* start of a block; the ordinal of the newest arrival; or 1: lost, whether or not TCP agrees */
 };
 
 /* One packet below snd_una. */

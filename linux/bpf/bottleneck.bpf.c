@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Tells user space when each packet came to the bottleneck and when it left it: one record per packet and end.
+ * Records when each packet arrives at the bottleneck and when it leaves: one record per packet and end.
  *
  * `arrives` runs at the egress of the router's device, before its queue discipline. It writes the time into the
  * packet's flow hash, 32 bits that travel with the packet through the queue and over a veth pair into the next
  * namespace (mark, priority and time stamp are cleared on the way); nothing on this path reads them. `departs` runs
- * at the ingress of the device at the other end, takes the time out and lets the kernel compute the hash anew. So each
- * packet carries its own arrival: nothing is looked up, and a packet that never departs was dropped.
+ * at the ingress of the device at the other end, reads the time and lets the kernel recompute the hash. So each
+ * packet carries its own arrival time without a look-up, and a packet that never departs was dropped.
  *
- * Where user space says so, `departs` is the wire behind the bottleneck, too. It loses packets at random and in outages,
- * each with a record, and marks those that are to come late for a filter behind it. Packets that open, close or reset a
- * connection are neither lost at random nor late.
+ * If configured, `departs` is also the wire behind the bottleneck. It drops packets at random and in outages,
+ * each with a record, and marks late ones for a filter behind it. Packets that open, close or reset a
+ * connection are neither dropped at random nor late.
  *
- * Apart from losses, both leave the verdict to the programs after them.
+ * Except for drops, both leave the verdict to the programs after them.
  */
 #include "prelude.h"
 
@@ -46,7 +46,7 @@ struct {
 	__uint(max_entries, 1 << 23);
 } records SEC(".maps");
 
-/* Records that found no room. */
+/* Records lost to a full ring. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -54,14 +54,14 @@ struct {
 	__type(value, u64);
 } missed SEC(".maps");
 
-/* How a queue is told which packets are of one flow. */
+/* How a queue identifies the packets of a flow. */
 enum { NOT_AT_ALL = 0, BY_PRIORITY = 1, BY_MARK = 2, BY_HASH = 3 };
 
-/* As written by linux/src/lab/tap.rs. All zero: a queue that knows no flows, and a wire that does nothing. */
+/* Written by linux/src/lab/tap.rs. All zero: a queue without flows, and a transparent wire. */
 struct wire {
-	u64 told;     /* how the queue is told of flows */
+	u64 told;     /* how the queue identifies flows */
 	u64 handle;   /* the queue's, in the upper half of 32 bits */
-	u64 buckets;  /* into how many it sorts flows, at most 2^16 - 1; a power of two where it is told by the hash */
+	u64 buckets;  /* number of flow buckets, at most 2^16 - 1; a power of two if identified by hash */
 	u64 random;   /* state of the generator */
 	u64 loss;     /* probability in 2^-32 */
 	u64 late;     /* probability in 2^-32 */
@@ -101,15 +101,15 @@ INLINE void report(struct __sk_buff *packet, u8 end, u64 now, u32 stamp)
 			record->end |= MARKED;
 		record->port = __builtin_bswap16(*source);
 	}
-	/* No wake-up, which would cost more than the record: the reader looks often enough. */
+	/* No wake-up, which would cost more than the record: the reader polls often enough. */
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
 /*
- * The stamp takes the place of the hash by which a queue finds a packet's flow. So that one bucket gets all packets of a
- * flow, the bucket is named otherwise: by the priority (fq_codel_classify, fq_pie_classify) or, for a filter at the
- * queue, by the mark (cake_classify). A queue that reads nothing but the lowest bits of the hash (fq_classify) finds the
- * flow's in them, and the stamp is what is left of it: a flow has no two packets in so few nanoseconds.
+ * The stamp replaces the hash by which a queue finds a packet's flow. To put all packets of a flow into one
+ * bucket, the bucket is selected by the priority (fq_codel_classify, fq_pie_classify) or, with a filter at the
+ * queue, by the mark (cake_classify). A queue that reads only the lowest bits of the hash (fq_classify) finds the
+ * flow's there, and the stamp uses the others: a flow has no two packets within so few nanoseconds.
  */
 INLINE u32 stamp_of(struct __sk_buff *packet, u32 now)
 {

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The packet clock, in TCP's own pacing.
+ * The packet clock, by TCP's own pacing.
  *
- * TCP asks a congestion control for min_tso_segs before it tries to send
- * anything, and then looks whether its pacing timer allows it. One packet leaves
+ * TCP calls a congestion control's min_tso_segs before it tries to send
+ * anything, and then checks its pacing timer. One packet leaves
  * per try, because TCP reads the clock that it compares with once per try. As the
  * packet leaves, TCP reads its gap to the next one from sk_pacing_rate. So in
  * min_tso_segs
  *
  *  - if something left since the last call, it left at the time proposed then:
- *    tell the law (commit);
+ *    report it to the law (commit);
  *  - if the timer is still running, or there is nothing to send, or the receiver's
- *    window is shut, or the path is silent, nothing leaves;
+ *    window is closed, or the path is silent, nothing leaves;
  *  - else a packet is about to leave now: ask the law when the next one may, and
  *    write the pacing rate that makes TCP wait until then (propose). If nothing
  *    leaves after all, the next call proposes again.
  *
- * TCP shortens a gap by up to half to make up for lateness. The law has a rule
- * of its own for that. With lateness c, and L the time until the next packet,
+ * TCP shortens a gap by up to half to make up for lateness. The law has its own
+ * rule for that. With lateness c, and L the time until the next packet,
  *
  *     rate = bytes * 1e9 / (L + min(L, c))
  *
  * is shortened to exactly L.
  *
- * TCP does not pace the first ten packets of a connection. To the law the
- * application has interrupted their stream, and it sends another.
- * (Linux 6.1 to 6.18: tcp_write_xmit, tcp_update_skb_after_send. The kernel promises
- * none of this to a congestion control: the loader tries it.)
+ * TCP does not pace the first ten packets of a connection. To the law this is an
+ * interruption by the application, and it sends another stream.
+ * (Linux 6.1 to 6.18: tcp_write_xmit, tcp_update_skb_after_send. The kernel guarantees
+ * none of this to a congestion control: the loader tests it.)
  */
 #ifndef PACKETSCALE_CLOCK_H
 #define PACKETSCALE_CLOCK_H
@@ -50,7 +50,7 @@
 #define SPIN_TURNS (1 << 16)
 /* Packets that one commit may find: a burst of TSO. */
 #define BURST_MAX 64
-/* Packets that a load may let leave at a time: src/options.rs. */
+/* Maximum group size of a load: src/options.rs. */
 #define TOGETHER_MOST 7
 
 /* The bucket of a lateness: quarter octaves from 64 ns. */
@@ -68,10 +68,10 @@ INLINE u32 gap_bucket(u64 ns)
 }
 
 /*
- * Notes how late the packet was. This machine cannot create the gaps if the rate asks for gaps shorter than 30 us, and
- * those made are more than twice as long, for half the packets of a window and then for half of the next. (The gaps
- * between groups, where packets leave in groups. Longer gaps
- * bear a busy machine, since the law reads what was created. Single gaps are shorter than the rate asks for where the law
+ * Records the packet's lateness. This machine cannot create the gaps if the rate needs gaps shorter than 30 us, and
+ * the actual ones are more than twice as long, for half the packets of a window and then for half of the next. (With groups,
+ * the gaps between groups count. Longer gaps
+ * tolerate a busy machine, since the law reads actual gaps. Single gaps are shorter than the rate's where the law
  * makes up for lateness.)
  */
 INLINE void note_lateness(struct conn *c)
@@ -89,7 +89,7 @@ INLINE void note_lateness(struct conn *c)
 	c->late = c->observed = 0;
 }
 
-/* Packets that the load lets leave at a time. */
+/* Group size of the load. */
 INLINE u32 together_most(void)
 {
 	const struct config *cfg = the_config();
@@ -98,8 +98,8 @@ INLINE u32 together_most(void)
 }
 
 /*
- * Notes packets that left together, but for groups as large as the load allows. If the device takes more at a time, and half
- * of the last ones came to it so, TCP leaves segmentation to the device.
+ * Records packets that left together, except groups within the load's limit. If the device takes larger ones, and half
+ * of the last ones were larger, TCP leaves segmentation to the device.
  */
 INLINE void note_bursts(struct conn *c, const struct sock *sk, u32 packets)
 {
@@ -162,9 +162,9 @@ static long commit_one(u32 turn, void *context)
 }
 
 /*
- * TCP sends some packets unasked: probes of a shut window, and repairs by its timers. They left when TCP's own clock says,
- * which stands at the next departure now. They have a stream that tells nothing; so has the last of several, where it begins the
- * stream in which the path is back.
+ * TCP sends some packets by itself: probes of a closed window, and retransmissions by its timers. Their departure is TCP's own
+ * clock, which is now at the next departure. They belong to a stream without information; so does the last of several, where it
+ * begins the stream in which the path works again.
  */
 INLINE void note_unasked(struct conn *c, const struct sock *sk, const struct tcp_sock *tp)
 {
@@ -184,7 +184,7 @@ INLINE void note_payload(struct conn *c, const struct sock *sk, const struct tcp
 	law_packet(c, c->payload + c->overhead);
 }
 
-/* Tells the law what has left since the last call. */
+/* Reports to the law what has left since the last call. */
 static __attribute__((noinline)) void commit(struct conn *c, const struct tcp_sock *tp)
 {
 	u32 packets = tp->data_segs_out - c->segments;
@@ -222,7 +222,7 @@ static long spin_turn(u32 turn, void *context)
 	return bpf_ktime_get_ns() >= *until;
 }
 
-/* Burns what is left of a gap, at most `limit`. Returns the time after it. */
+/* Spins for the rest of a gap, at most `limit`. Returns the time after it. */
 INLINE u64 spin(const struct conn *c, u64 now, u64 limit)
 {
 	u64 until = c->law.flow.next_ns;
@@ -247,9 +247,9 @@ INLINE u32 next_payload(const struct sock *sk, const struct tcp_sock *tp)
 }
 
 /*
- * How many packets leave with the next try, TCP willing: as many as fit into its super-packet. TCP makes these itself, of
- * what it sends in a millisecond and where round trips are short of more (tcp_tso_autosize), but none larger than the
- * device takes: so the load lets the device take so few. A group is one try, one timer and one gap, and to the law packets
+ * Packets that the next try may send: the size of its super-packet. TCP makes these itself, of a millisecond's data or more
+ * where round trips are short (tcp_tso_autosize), up to the device's limit, which the load therefore
+ * lowers. A group is one try, one timer and one gap, and to the law packets
  * that left at the same time: of the packets of a half-level it reads the one that waited least, which is a group's first.
  */
 INLINE u32 group_of(const struct sock *sk, const struct tcp_sock *tp, u32 payload)
@@ -263,17 +263,17 @@ INLINE u32 group_of(const struct sock *sk, const struct tcp_sock *tp, u32 payloa
 	return head ? (u32)rapid_clamp(head->len / payload, 1, most) : 1;
 }
 
-/* The receiver's window is shut: nothing new may leave. */
+/* The receiver's window is closed: no new data may leave. */
 INLINE u32 is_shut(const struct tcp_sock *tp, u32 payload)
 {
 	return tp->lost_out <= tp->retrans_out && before(tp->snd_una + tp->snd_wnd, tp->snd_nxt + payload);
 }
 
 /*
- * Nothing of ours has been acknowledged (whatever the peer sends) for as long as TCP's timer waits (RFC 6298, 2.3). TCP's own may wait much longer: once the
- * oldest packet is older than the timer, each new one puts it off by two round trips (Linux 6.1 to 6.18:
- * tcp_schedule_loss_probe), and at a low rate the window has room for a second of them. So nothing new leaves until the
- * timer has done its work, or something is acknowledged.
+ * None of our data was acknowledged for the duration of TCP's timer, whatever the peer sends (RFC 6298, 2.3). TCP's own timer may take much longer: once the
+ * oldest packet is older than the timer, each new one delays it by two round trips (Linux 6.1 to 6.18:
+ * tcp_schedule_loss_probe), and at a low rate the window holds a second of them. So no new data leave until the
+ * timer has expired, or data are acknowledged.
  */
 INLINE u32 is_path_silent(const struct conn *c, const struct tcp_sock *tp, u64 now)
 {
@@ -285,15 +285,15 @@ INLINE u32 is_path_silent(const struct conn *c, const struct tcp_sock *tp, u64 n
 	return now > rapid_max(c->acked_ns, oldest->law.sent_ns) + timer;
 }
 
-/* Lets nothing leave before the next acknowledgment, but what TCP's timers send. */
+/* Stops all but TCP's timers from sending before the next acknowledgment. */
 INLINE void hold(struct tcp_sock *tp)
 {
 	tp->snd_cwnd = (u32)rapid_max(tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out, 1);
 }
 
 /*
- * Whether the application, not this host, let a time to send pass: the last packet had none behind it, and half a gap,
- * which the law makes up for, was not enough. (TCP does not ask when it has nothing to send.)
+ * Whether the application, not this host, missed a time to send: no packet was behind the last, and half a gap,
+ * which the law makes up for, was too short. (TCP does not call when it has no data.)
  */
 INLINE u32 was_drained(const struct conn *c, u64 now)
 {
@@ -333,7 +333,7 @@ static __attribute__((noinline)) void propose(struct conn *c, struct sock *sk, s
 		now = spin(c, now, cfg->spin_ns);
 	next = law_before_sending(c, now, payload + c->overhead);
 	if (c->idle)
-		/* As the law will have it once it hears of the pause: no gap is shorter for that. */
+		/* The law's schedule after the pause: it shortens no gap for it. */
 		next = rapid_max(next, now + (c->law.flow.gap_q10 >> RAPID_Q10_BITS));
 	group = group_of(sk, tp, payload);
 	next += (group - 1) * c->law.flow.gap_q10 >> RAPID_Q10_BITS;

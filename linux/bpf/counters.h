@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What all connections together have done since the load: counters that user space
- * reads without looking at any connection. Each processor has its own copy; readers
+ * Totals of all connections since the load: counters that user space
+ * reads without touching connections. Each processor has its own copy; readers
  * add them up.
  *
- * Time counts as limited when something else than the law kept a packet back:
+ * Time counts as limited when something other than the law held a packet back:
  *
  *     the application   a packet could have left, and there was none. Counted when the
  *                       next one leaves
- *     the receiver      its window had no room for the next packet. Counted likewise
+ *     the receiver      its window was too small for the next packet. Counted likewise
  *     the window        as many packets were in flight as the load allows, between two
  *                       acknowledgments
  */
@@ -30,7 +30,7 @@ INLINE u32 window_most(void)
 
 /* Mirrored in src/counters.rs. */
 struct counters {
-	u64 begun;      /* connections that asked for Rapid */
+	u64 begun;      /* connections that selected Rapid */
 	u64 refused;    /* of these, those that got no slot, */
 	u64 steered;    /* those that Rapid began to steer, */
 	u64 ended;      /* and those that gave their slot back */
@@ -39,7 +39,7 @@ struct counters {
 	u64 timeouts;   /* retransmission timers that expired under Rapid */
 	u64 undone;     /* of these, those that turned out to be wrong */
 	u64 guarded;    /* round trips after which the guard lowered the rate, or in which its window was full */
-	u64 unreported; /* falls that the ring had no room for */
+	u64 unreported; /* falls lost to a full ring */
 	u64 limited_ns[LIMITS];
 	u64 fallen[REASONS]; /* connections that CUBIC has taken over */
 };
@@ -70,7 +70,7 @@ INLINE void note_limit(struct conn *c, u32 limit, u64 ns)
 	count(__builtin_offsetof(struct counters, limited_ns) / sizeof(u64) + limit, ns);
 }
 
-/* A packet leaves: notes for how long there was none to send, or no room for it at the receiver. */
+/* A packet leaves: records how long there was none to send, or the receiver's window was closed. */
 INLINE void note_waited(struct conn *c)
 {
 	u64 waited = rapid_above(c->proposal_ns, c->planned_ns);

@@ -49,7 +49,7 @@ struct packet_event {
 	u16 state; /* enum rapid_record_state */
 	u64 sent_ns, arrival_ns;
 	u64 rate;      /* that its level probes, bytes per second */
-	u64 available; /* as read from the stream; 0: it told nothing */
+	u64 available; /* as read from the stream; 0: unusable */
 	u32 stream_kind; /* enum rapid_kind */
 	u32 reserved;
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Where Rapid can do nothing for a connection, the kernel's CUBIC takes over. Why, and
- * how the connection stood, is kept with its socket while that lives, and among the
- * latest in the map `fallen`; who listens gets it as an event.
+ * When Rapid cannot serve a connection, the kernel's CUBIC takes over. The reason and
+ * the connection's state are stored with its socket, and among the
+ * latest in the map `fallen`; listeners get them as an event.
  */
 #ifndef PACKETSCALE_FALL_H
 #define PACKETSCALE_FALL_H
@@ -95,7 +95,7 @@ SEC("iter/bpf_sk_storage_map") int list_taken(u64 *ctx)
 	return 0;
 }
 
-/* Who takes over. A test names one that is not there. */
+/* The successor. A test names a missing one. */
 #ifndef SUCCESSOR
 #define SUCCESSOR "cubic"
 #endif
@@ -109,9 +109,9 @@ INLINE void give_to_cubic(struct sock *sk)
 }
 
 /*
- * After this the socket belongs to CUBIC, and its slot to nobody: `release` has run. CUBIC begins as on a new connection:
- * ssthresh is what it was, so that it starts slowly where nothing has been learnt. (The kernel refuses it where another
- * program is just choosing Rapid: the first acknowledgment asks again.)
+ * After this the socket belongs to CUBIC, and its slot is free: `release` has run. CUBIC begins as on a new connection:
+ * ssthresh is the initial one, so that it uses slow start unless the path is known. (The kernel refuses it while another
+ * program is selecting Rapid: the first acknowledgment retries.)
  */
 static __attribute__((noinline)) void fall(struct sock *sk, const struct conn *c, u32 reason)
 {
@@ -120,8 +120,8 @@ static __attribute__((noinline)) void fall(struct sock *sk, const struct conn *c
 }
 
 /*
- * Takes the pacing of the socket. The qdisc `fq` says only once that it paces a connection: of an accepted one, when its first
- * packet leaves, after the controller was chosen.
+ * Takes over the socket's pacing. The qdisc `fq` reports only once that it paces a connection: for an accepted one, when its
+ * first packet leaves, after the controller was selected.
  */
 INLINE void take_pacing(struct sock *sk)
 {
@@ -130,13 +130,13 @@ INLINE void take_pacing(struct sock *sk)
 	sk->sk_pacing_status = SK_PACING_NEEDED;
 }
 
-/* What the application allows at most (SO_MAX_PACING_RATE). TCP takes 0 for no limit. */
+/* The application's limit (SO_MAX_PACING_RATE). TCP takes 0 for no limit. */
 INLINE u64 pacing_limit(const struct sock *sk)
 {
 	return sk->sk_max_pacing_rate ? sk->sk_max_pacing_rate : ~0UL;
 }
 
-/* Gives the socket the pacing back that it had, or that its application has asked for meanwhile. */
+/* Restores the socket's earlier pacing, or the limit that its application has set meanwhile. */
 INLINE void restore_pacing(struct sock *sk)
 {
 	unsigned long limit = sk->sk_max_pacing_rate;

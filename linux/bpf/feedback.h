@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What an acknowledgment said about arrivals.
+ * Arrivals reported by an acknowledgment.
  *
  * sock_ops writes it as it parses an acknowledgment's option, cong_control reads it
  * for the same acknowledgment: both run under the socket lock, one right after the
  * other. Storage of the socket, one per connection. In the other direction,
- * a congestion control that begins asks the peer by it.
+ * a congestion control that begins uses it to send its request.
  */
 #ifndef PACKETSCALE_FEEDBACK_H
 #define PACKETSCALE_FEEDBACK_H
@@ -15,15 +15,15 @@
 
 /* The peer stamps: both ends agreed on the option in their SYNs. */
 #define FEEDBACK_NEGOTIATED 1
-/* Its clock does not run as ours does, or too many options cannot be read: nothing more that it sends is news. */
+/* Its clock differs in rate from ours, or too many options are unreadable: ignore its reports from now on. */
 #define FEEDBACK_DISTRUSTED 2
-/* It tells nothing until it is asked. */
+/* It reports only after a request. */
 #define FEEDBACK_SILENT 4
 
 /* Segments that ask. */
 #define FEEDBACK_ASKS 64
 
-/* An arrival, and when we heard of it. */
+/* An arrival, and when its report came. */
 struct clock_sample {
 	u64 heard_ns;
 	u64 arrival_ns;
@@ -47,7 +47,7 @@ struct feedback {
 	u32 samples, strange;       /* of it; not believed */
 	u32 doubts;
 
-	u32 asking; /* segments that still ask the peer to tell arrivals */
+	u32 asking; /* further segments that carry the request for arrivals */
 	u32 disbelieved; /* of `malformed`: those of which only the time made no sense */
 	u32 unreadable;  /* weight of the others: option_clock.h */
 };

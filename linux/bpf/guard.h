@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * A bound that no arrival time can lift: a receiver may lie about when packets
+ * A bound that holds whatever arrival times are reported: a receiver may lie about when packets
  * arrived, but not about what it has acknowledged.
  *
  * The guard counts the bytes newly acknowledged over epochs of a round trip (at
  * least 5 ms). After start-up the rate is at most 1.25 times the higher of the last
  * two epochs', and 17/16 of the last one's if 1/32 of its packets were lost: a bound
- * that is always reached must stay below the factor it is there for. During start-up,
+ * that is always reached must stay below the factor that it enforces. During start-up,
  * which grows eightfold per round trip, it is ten times. An epoch in which the sender
- * was idle does not lower the bound, since what was not sent was not acknowledged
- * either. Nor does it lift it: a peer can make a sender idle, by shutting its window. The same holds while TCP repairs
- * what its timer gave up, for REPAIR_EPOCHS: an outage is no rate.
+ * was idle does not lower the bound, since data that were not sent were not acknowledged
+ * either. Nor does it raise it: a peer can make a sender idle, by closing its window. The same holds while TCP repairs
+ * the losses of its timeout, for REPAIR_EPOCHS: an outage is no rate.
  *
  * An application that pauses has no such rate at all: 60 kB that leave in 10 ms every 140 ms are acknowledged at a
- * fourteenth of the rate at which they left. Then the guard bounds what a round trip may carry, as TCP's window does, and not how
- * fast it leaves: at most twice what two epochs in a row have had acknowledged, and a stream's slack; after losses once what one
- * has had. The pause lasts on for PAUSE_EPOCHS: acknowledgments are a round trip behind, and what is sent then may grow up to 2.7 times in
- * each. What an epoch had acknowledged counts for a round trip without queue, by the longest smoothed round trip in it, so that a peer
- * that lies about arrivals has some four bandwidth-delay products in flight (of the law's least round trip, 20 ms, where the path is shorter).
- * One that also withholds acknowledgments and gives them all at once can double that again and again, as in TCP's slow start, until
- * losses or the load's widest window.
+ * fourteenth of the rate at which they left. Then the guard bounds the data per round trip, as TCP's window does, and not
+ * their rate: at most twice what was acknowledged in two consecutive epochs, and a stream's slack; after losses once that
+ * of one epoch. The pause remains in effect for PAUSE_EPOCHS: acknowledgments are a round trip behind, and data may grow up to
+ * 2.7 times in each. An epoch's acknowledged data are scaled to a round trip without queue, by its longest smoothed round trip,
+ * so that a peer that lies about arrivals has some four bandwidth-delay products in flight (of the law's least round trip, 20 ms, where the path is shorter).
+ * One that also withholds acknowledgments and releases them all at once can double that repeatedly, as in TCP's slow start,
+ * until losses or the load's widest window.
  */
 #ifndef PACKETSCALE_GUARD_H
 #define PACKETSCALE_GUARD_H
@@ -28,7 +28,7 @@
 #include "law.h"
 
 #define EPOCH_MIN_NS 5000000ULL
-/* Below this many packets an epoch says little about a rate. */
+/* Below this many packets an epoch is too short to measure a rate. */
 #define EPOCH_PACKETS 8
 /* Above the rate acknowledged: 1/4, after losses 1/16; losses count from 1/32 of the packets. */
 #define HEADROOM_PART 4
@@ -36,7 +36,7 @@
 #define LOSSY_PART 32
 /* During start-up, times the rate acknowledged. */
 #define STARTUP_TIMES 10
-/* A window, twice what the path holds, is sent again at half the rate in four of them. */
+/* A window, twice the path's capacity, is retransmitted at half the rate in four of them. */
 #define REPAIR_EPOCHS 16
 /* Epochs after one in which the application paused. */
 #define PAUSE_EPOCHS 3
@@ -47,7 +47,7 @@
 /* As many bytes as rapid_rate_of can count. */
 #define EPOCH_BYTES_MAX (1ULL << 33)
 
-/* The most packets that may be in flight while the application pauses now and then, whatever the law says. */
+/* Maximum packets in flight while the application pauses now and then, whatever the law allows. */
 INLINE u64 guard_window(const struct conn *c)
 {
 	const struct guard *g = &c->guard;
@@ -57,7 +57,7 @@ INLINE u64 guard_window(const struct conn *c)
 	return RAPID_WINDOW_SLACK_PACKETS + PAUSE_TIMES * g->carried / c->law.flow.packet;
 }
 
-/* An acknowledgment has come: notes whether the guard's window kept packets back, and not the law's. */
+/* On an acknowledgment: records whether the guard's window held packets back, and not the law's. */
 static __attribute__((noinline)) void guard_note_window(struct conn *c, const struct tcp_sock *tp)
 {
 	struct guard *g = &c->guard;

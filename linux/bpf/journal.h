@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Writes to the ring of events what user space asks for: each call of the law with
+ * Writes the events that user space requests to the ring: each call of the law with
  * its outcome, or each stream that was read, packet by packet.
  */
 #ifndef PACKETSCALE_JOURNAL_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The law's calls as functions of their own: the verifier reads each once, not
- * once per caller. The log can note each call with its outcome, so that user space
- * can make the same calls again and compare bit by bit.
+ * The law's calls as separate functions: the verifier checks each once, not
+ * once per caller. The log can record each call with its outcome, so that user space
+ * can repeat the calls and compare bit by bit.
  */
 #ifndef PACKETSCALE_LAW_H
 #define PACKETSCALE_LAW_H

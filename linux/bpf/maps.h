@@ -2,8 +2,8 @@
 /*
  * The maps that two programs share: storage of a socket, one value per connection.
  *
- *     stamps     stamp.bpf.c notes arrivals, option.bpf.c tells them
- *     feedback   option.bpf.c writes what was told, sender.bpf.c reads it
+ *     stamps     stamp.bpf.c records arrivals, option.bpf.c reports them
+ *     feedback   option.bpf.c writes the reports, sender.bpf.c reads them
  *
  * A program has the maps whose values it knows: it includes stamp.h, feedback.h or
  * both before this. The loader gives both programs the same map (src/tcp/programs.rs).

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Where a connection's state lives.
+ * Storage of a connection's state.
  *
  * Everything is allocated at load. A connection takes a slot when it begins and
- * gives it back when it ends, or another takes it while it sleeps (quota.h). Its socket
- * carries only the number of its slot (in the private area of a congestion control; 0 is
- * none), and whose turn it was there. The slots are in arrays, not in
+ * returns it when it ends, or loses it to another while idle (quota.h). Its socket
+ * stores only the number of its slot (in the private area of a congestion control; 0 is
+ * none), and its turn there. The slots are in arrays, not in
  * storage of the socket: the kernel charges that to net.core.optmem_max, 20 KB on
  * Linux 6.1, and user space can read an array by slot.
  */
@@ -29,9 +29,9 @@
 #include "report.h"
 
 /*
- * Transmissions and streams that a connection remembers. Powers of two. As many transmissions as the load provides room
- * for: the loader writes their number less one before the kernel reads the programs, so that they take it for a constant.
- * At most 2^16, so that ordinals, of 16 bits, tell those in flight apart.
+ * Transmissions and streams that a connection remembers. Powers of two. The load decides the number of transmissions:
+ * the loader writes it less one before the kernel reads the programs, so that it is a constant for them.
+ * At most 2^16, so that ordinals, of 16 bits, distinguish those in flight.
  */
 const volatile u32 record_mask SEC(".rodata.records") = 4096 - 1;
 #define RECORDS (record_mask + 1)
@@ -116,7 +116,7 @@ struct {
 #define LAW_RESTARTS 1 /* in its first stream */
 #endif
 
-/* With what a connection begins, but for its own packet size. */
+/* Initial state of a connection, except its packet size. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(max_entries, 1);
@@ -129,11 +129,11 @@ struct guard {
 	u64 since_ns;
 	u64 acked; /* bytes newly acknowledged since */
 	u64 rate[2]; /* of the last two epochs, bytes per second */
-	u64 idled;   /* nothing was waiting at some time, or TCP's timer had expired */
+	u64 idled;   /* the queue was empty at some time, or TCP's timer had expired */
 	u64 lost, delivered; /* packets, when the epoch began */
 	u64 repairs; /* epochs of a repair that may still count as idle */
-	u64 paused;  /* the application had nothing to send at some time, */
-	u64 pausing; /* and for so many epochs more that counts */
+	u64 paused;  /* the application had no data at some time, */
+	u64 pausing; /* and number of further epochs that count as paused */
 	u64 slowest_ns; /* the longest smoothed round trip of the epoch */
 	u64 held;    /* this guard lowered the rate, or its window was full */
 	u64 acked_before, carried; /* bytes acknowledged in the last epoch, and what two in a row may carry */
@@ -156,22 +156,22 @@ struct conn {
 	u32 retransmitted;
 	u32 snd_nxt;
 	u32 overhead;    /* headers of a packet, from the IP header on */
-	u32 idle;        /* nothing was waiting when a packet could have left */
-	u32 proposed;    /* the packet that may be leaving was asked for */
+	u32 idle;        /* no data waited when a packet could have left */
+	u32 proposed;    /* a departure was proposed for the packet that may be leaving */
 	u32 group;       /* packets that left at the last try */
-	u32 last;        /* nothing waits behind it; */
-	u32 shut;        /* the receiver's window had no room for the next packet */
-	u32 drained;     /* nothing waited behind the last that left */
-	u32 payload;     /* most that a packet carries: mss_cache at the last look */
-	u32 waiting;     /* for a source of arrivals: TCP starts slowly meanwhile. ASKED: the peer was asked for them */
-	u32 acked;       /* tp->delivered at the last look, */
+	u32 last;        /* no data wait behind it; */
+	u32 shut;        /* the receiver's window was too small for the next packet */
+	u32 drained;     /* no data waited behind the last that left */
+	u32 payload;     /* maximum payload: mss_cache at the last check */
+	u32 waiting;     /* for a source of arrivals: slow start meanwhile. ASKED: the peer was requested to report */
+	u32 acked;       /* tp->delivered at the last check, */
 	u32 waited;      /* and packets delivered while waiting */
 	u32 slot;
-	u32 uid;     /* of the user who has the slot; */
+	u32 uid;     /* user of the slot; */
 	u32 counted; /* among that user's */
-	u32 turn;    /* how often the slot has changed hands: whose word says another has lost it */
-	u64 awake_ns; /* when the connection last sent, or heard; */
-	u64 acked_ns; /* when something of its own was last acknowledged */
+	u32 turn;    /* number of owners so far: a socket with another turn has lost the slot */
+	u64 awake_ns; /* last time that the connection sent or received; */
+	u64 acked_ns; /* last acknowledgment of its own data */
 	u64 begun_rtt_ns; /* the round trip that the law began with, until it has measured one */
 
 	/* account.h */
@@ -183,8 +183,8 @@ struct conn {
 	u32 fresh_count;
 	u64 fresh_bytes; /* of those newly delivered, as they were sent */
 	u32 ordinals; /* packets sent that are no retransmissions */
-	u32 tcp_lost; /* tp->lost at the last look, */
-	u32 missing;  /* and what TCP has taken for lost since that the law has not been told */
+	u32 tcp_lost; /* tp->lost at the last check, */
+	u32 missing;  /* and TCP's losses since that the law does not know */
 	u64 doubted;  /* those below were in flight when the retransmission timer expired; 0: none */
 	u32 doubted_una; /* snd_una then */
 	u64 undo_rate; /* the law's, before the timer expired */
@@ -264,7 +264,7 @@ INLINE struct config *the_config(void)
 	return bpf_map_lookup_elem(&config, &zero);
 }
 
-/* What a socket carries: its slot and its turn there, and sk_pacing_status before Rapid. */
+/* Private words of a socket: slot, turn, and sk_pacing_status before Rapid. */
 #define WORD_SLOT 0
 #define WORD_PACING 1
 
@@ -288,7 +288,7 @@ INLINE struct conn *conn_of(struct sock *sk)
 	return c && c->turn == turn_in(word) ? c : 0;
 }
 
-/* The state of a slot, all zero but for whose turn it is: copied from slot 0, which nobody has. */
+/* The state of a slot, all zero except its turn: copied from slot 0, which is never used. */
 INLINE struct conn *clean_conn(u32 slot)
 {
 	u32 nobody = 0, turn;

@@ -3,27 +3,27 @@
  * Negotiates, writes and reads the option of wire.h: sock_ops on a cgroup2, at
  * both ends of a connection.
  *
- *   connect, listen     ask TCP to let us write options
+ *   connect, listen     enable the callbacks that write options
  *   SYN, SYN-ACK        offer; answer an offer
- *   established         what both said decides: read arrivals, tell them, or
- *                       neither, and TCP is asked not to call again
- *   each segment sent   ask, when a congestion control of ours has begun
- *   each ACK sent       tell what has arrived (stamp.h)
- *   each ACK received   write down what it told (feedback.h)
+ *   established         both offers decide: read arrivals, report them, or
+ *                       neither, and the callbacks are disabled
+ *   each segment sent   request, when a congestion control of ours has started
+ *   each ACK sent       report arrivals (stamp.h)
+ *   each ACK received   store the reported arrivals (feedback.h)
  *
- * Data never gets smaller for it: the option travels on segments that have room, so
+ * The option never shrinks data: it travels on segments with free option space, that is
  * on pure acknowledgments and on data at least WIRE_SPARE short of the MSS. SACK
- * blocks are written before it and keep their place. (Data that ask are 8 bytes
- * shorter, for a round trip; acknowledgments tell, and do not ask.) A SYN that was sent
- * in vain goes out again without the option, since something on the path may not let it
- * through; where that happens DEAF_TIMES in a row, and none passed with it at the
- * same time, for DEAF_NS no SYN to that address carries it. A SYN-ACK leaves it out after two.
+ * blocks are written first and keep their place. (Data with a request are 8 bytes
+ * shorter, for a round trip; acknowledgments report, and do not request.) A lost SYN
+ * is repeated without the option, since something on the path may drop it; after
+ * DEAF_TIMES of these in a row, without one that passed with it at the
+ * same time, no SYN to that address carries it for DEAF_NS. A SYN-ACK omits it after two.
  *
- * Every SYN offers, since its connection may come to use a congestion control of ours
+ * Every SYN offers, since its connection may select a congestion control of ours
  * later, and its peer too. Only a connection under one of ours wants arrivals; any other
- * may want them, and then nobody tells any until it asks.
+ * may want them later, and its peer reports none until requested.
  *
- * What a SYN offered is kept until its handshake ends (option_handshake.h). Listeners older than the program, and
+ * A SYN's offer is stored until its handshake ends (option_handshake.h). Listeners older than the program, and
  * handshakes by SYN cookie, do without the option.
  */
 #include "kernel.h"
@@ -43,7 +43,7 @@
 
 /* All the options that a TCP header can hold. */
 #define WIRE_SPARE 40
-/* Lengths that are tried: 28 bytes to 8, four at a time. */
+/* Option lengths to try: 28 bytes to 8, four at a time. */
 #define RESERVE_TRIES 6
 
 /* Set before the program is loaded. */
@@ -51,7 +51,7 @@ const volatile u32 offered = WIRE_STAMPS | WIRE_WANTS;
 /* What connections of other congestion controls offer when they are opened. */
 const volatile u32 volunteered = WIRE_STAMPS | WIRE_MAY;
 
-/* The names of the congestion controls that want arrivals. */
+/* Names of the congestion controls that want arrivals. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(max_entries, 64);
@@ -59,7 +59,7 @@ struct {
 	__type(value, u32);
 } askers SEC(".maps");
 
-/* Connections whose SYN said that they want arrivals: another congestion control may be chosen before it is answered. */
+/* Connections whose SYN requested arrivals: another congestion control may be selected before the SYN-ACK. */
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -76,7 +76,7 @@ INLINE u32 peer_offer(struct bpf_sock_ops *s, u64 flags)
 	return length < 0 ? 0 : wire_get_offer(option, (u32)length);
 }
 
-/* Whether ends that offer these have anything to say to each other. */
+/* Whether two ends with these offers need the option. */
 INLINE int match(u32 ours, u32 theirs)
 {
 	return (ours & WIRE_STAMPS && theirs & (WIRE_WANTS | WIRE_MAY)) ||
@@ -88,7 +88,7 @@ INLINE void set_callbacks(struct bpf_sock_ops *s, u32 set, u32 clear)
 	bpf_sock_ops_cb_flags_set(s, (int)((s->bpf_sock_ops_cb_flags & ~clear) | set));
 }
 
-/* What this end says in its SYN. The sockets that a listener makes ask if they want to be told. */
+/* Offer of this end's SYN. Sockets accepted by a listener send a request if they want arrivals. */
 INLINE u32 our_offer(struct bpf_sock_ops *s, u32 answering)
 {
 	char name[16] = {0};
@@ -153,7 +153,7 @@ INLINE void on_connected(struct bpf_sock_ops *s)
 		return;
 	wanted = bpf_sk_storage_get(&wanting, sk, 0, 0) != 0;
 	ours = wanted ? offered : volunteered;
-	/* One that carried no offer says nothing of what passes. */
+	/* A SYN without an offer is no evidence about the path. */
 	if (ours)
 		count_syn(s, theirs);
 	on_established(s, ours, theirs);
@@ -166,7 +166,7 @@ INLINE void on_accepted(struct bpf_sock_ops *s)
 	on_established(s, our_offer(s, 1), end_handshake(s));
 }
 
-/* Where the header has no room for the option, the peer is not told that we have it. */
+/* If the header has no space for the option, the peer does not learn that we have it. */
 INLINE void reserve_answer(struct bpf_sock_ops *s)
 {
 	struct far_end end = far_end_of(s, 1);
@@ -213,7 +213,7 @@ INLINE void reserve_run(struct bpf_sock_ops *s)
 	if (!stamp_run(told, &ack, &run))
 		return;
 	length = stamp_write(told, &run);
-	/* As many arrivals as there is room for. */
+	/* As many arrivals as fit. */
 	for (i = 0; i < RESERVE_TRIES && length >= WIRE_BASE; i++) {
 		if (!bpf_reserve_hdr_opt(s, length, 0)) {
 			wire_cut(told->option, length);
@@ -224,7 +224,7 @@ INLINE void reserve_run(struct bpf_sock_ops *s)
 	}
 }
 
-/* The asking end's storage, while it asks. */
+/* The requesting end's storage, while it requests. */
 INLINE struct feedback *asking(struct bpf_sock_ops *s)
 {
 	struct bpf_sock *sk = s->sk;
@@ -233,7 +233,7 @@ INLINE struct feedback *asking(struct bpf_sock_ops *s)
 	return f && f->asking ? f : 0;
 }
 
-/* Also when TCP asks how much data a segment may carry. */
+/* Also called when TCP computes the payload of a segment. */
 INLINE void reserve_ask(struct bpf_sock_ops *s)
 {
 	struct bpf_sock *sk = s->sk;
@@ -275,7 +275,7 @@ INLINE void on_write(struct bpf_sock_ops *s)
 	if (told && told->length >= WIRE_BASE) {
 		length = told->length;
 		told->length = 0;
-		/* Compared by itself: the verifier of Linux 6.1 does not see the bound in a difference. */
+		/* A separate comparison: the verifier of Linux 6.1 does not see the bound in a difference. */
 		asm volatile("" : "+r"(length));
 		if (length <= WIRE_MAX && !bpf_store_hdr_opt(s, told->option, (u32)length, 0))
 			told->told = told->next;
@@ -304,8 +304,8 @@ INLINE int run_end(struct bpf_sock_ops *s, u32 beside, u32 ack, u32 *end)
 }
 
 /*
- * Whether a run says anything new. An acknowledgment that another has overtaken says nothing, nor does a block of what
- * came twice, which stands first (RFC 2883).
+ * Whether a run has news. An acknowledgment overtaken by another has none, nor has the block of
+ * a duplicate, which comes first (RFC 2883).
  */
 INLINE int is_news(struct bpf_sock_ops *s, u32 beside, u32 ack, u32 end)
 {
@@ -328,7 +328,7 @@ INLINE void write_down(struct feedback *f, const struct wire_run *run, u64 now, 
 	}
 }
 
-/* From now on this end tells arrivals. */
+/* From now on this end reports arrivals. */
 INLINE void on_asked(struct bpf_sock_ops *s, u32 theirs)
 {
 	struct bpf_sock *sk = s->sk;
@@ -339,8 +339,8 @@ INLINE void on_asked(struct bpf_sock_ops *s, u32 theirs)
 }
 
 /*
- * Whether TCP takes an acknowledgment (RFC 5961, 5.2): it names nothing that was never sent, and is no older than the peer's
- * largest window, or all that the peer has acknowledged, explains. Of what TCP does not take, anybody may be the sender.
+ * Whether TCP accepts an acknowledgment (RFC 5961, 5.2): it covers no unsent data, and is no older than the peer's largest
+ * window, or everything that the peer has acknowledged, explains. Anybody may have sent an unacceptable one.
  */
 INLINE int is_taken(struct bpf_sock_ops *s, struct bpf_sock *sk, u32 ack)
 {

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Whether the peer's clock can be one.
+ * Checks whether the peer's clock is plausible.
  *
- * Arrival times steer the sender, so a peer that makes them up steers it too. No
- * honest peer's clock advances at another pace than ours: quartz is within 1 part in
- * 5000. But this host hears of an arrival late, by as much as the way back, its queues,
- * and the machines on it that stand still may add; it never hears of one early. So
- * one late sample says nothing about the clock. The earliest sample of a window does:
+ * Arrival times steer the sender, so a peer that forges them steers it too. No
+ * honest peer's clock differs in rate from ours by much: quartz is within 1 part in
+ * 5000. But this host learns of an arrival late, by the delay of the return path, its
+ * queues, and paused machines on it; it never learns of one early. So
+ * one late sample is no evidence about the clock. The earliest sample of a window is:
  *
- *     lag = heard - arrival        the clocks' offset, and the way back
+ *     lag = receipt - arrival      offset of the clocks, and the return delay
  *     per window of 0.4 s: the sample of least lag
  *
  * A window is consistent when its least lag is that of an anchor, at most 10 s old,
@@ -16,28 +16,28 @@
  *     within CLOCK_SLACK_NS + 2 round trips + elapsed / 64
  *
  * and when most of its samples are. Else, if its least lag is that of the window before
- * (within STEP_SLACK_NS + 2 round trips + elapsed / 64), the way back has become longer
- * or shorter, or a clock was set or stood still with its virtual machine: the anchor
- * moves. Else it is a doubt. Each consistent window takes a doubt away; after DOUBTS
- * nothing more is believed. So a clock that stands, jumps about, runs backwards, twice
- * or half as fast is found out within two seconds where round trips are short, and a
- * spike of late acknowledgments convicts no honest peer. At 100 ms and more the slack
- * hides a clock of half speed. A way back that alternates by 0.3 s every second may
- * convict an honest peer after some seconds.
+ * (within STEP_SLACK_NS + 2 round trips + elapsed / 64), the return path has become longer
+ * or shorter, or a clock was set or paused with its virtual machine: the anchor
+ * moves. Else it counts as a doubt. Each consistent window removes a doubt; after DOUBTS
+ * the peer is distrusted. So a clock that is frozen, jumps, runs backwards, twice
+ * or half as fast is detected within two seconds if round trips are short, and a
+ * spike of late acknowledgments never rejects an honest peer. At 100 ms and more the slack
+ * hides a clock of half speed. A return delay that alternates by 0.3 s every second may
+ * reject an honest peer after some seconds.
  *
- * The option tells 31 bits of that clock, so that it wraps every 2.1 s. The rest is taken from the
- * earliest sample of this window and the one before: what is heard is late, never early, so the arrival lies up to
- * 7/8 of that before the time expected, or 1/8 after it. (Where this window alone says what is expected, and begins with
- * acknowledgments a second late, those in time after them are read as 2.1 s earlier.)
+ * The option has 31 bits of that clock, which wrap every 2.1 s. The high bits come from the
+ * earliest sample of this window and the one before: reports are late, never early, so the arrival is up to
+ * 7/8 of that before the expected time, or 1/8 after it. (If only this window gives the expected time, and begins with
+ * acknowledgments a second late, the timely ones after them are read as 2.1 s earlier.)
  *
  * A single sample that is off by more than the slack is ignored, whatever the cause.
  *
- * Options that cannot be read come from no honest peer, and over no path that leaves bytes as they are: where some
- * are broken so that it shows, others are that pass for arrivals. So of 257 options no more than one may be unreadable
+ * Unreadable options come from no honest peer, and over no path that preserves bytes: where some
+ * are visibly corrupted, others are corrupted into plausible arrivals. So of 257 options no more than one may be unreadable
  * in the long run, and no four in a row.
  *
- * There remains a liar that keeps the long-run pace and lies within it; the guard
- * (guard.h) bounds what it can gain.
+ * A liar that keeps the long-run rate and stays within the slack is not detected; the guard
+ * (guard.h) bounds its gain.
  */
 #ifndef PACKETSCALE_OPTION_CLOCK_H
 #define PACKETSCALE_OPTION_CLOCK_H
@@ -77,7 +77,7 @@ WIRE_FN s64 clock_lag(const struct clock_sample *sample)
 	return (s64)(sample->heard_ns - sample->arrival_ns);
 }
 
-/* The peer's clock where the option says `clock`, and it is heard of at `now`. */
+/* The full time of the peer's clock for an option's `clock` received at `now`. */
 WIRE_FN u64 clock_unwrapped(const struct feedback *f, u32 clock, u64 now)
 {
 	s64 before = clock_lag(&f->before), best = clock_lag(&f->best);
@@ -116,7 +116,7 @@ WIRE_FN void clock_judge(struct feedback *f, const struct clock_sample *sample, 
 	f->samples = f->strange = 0;
 }
 
-/* Returns whether an arrival at `arrival`, by the peer's clock, can be heard of at `now`, by ours. */
+/* Whether an arrival at `arrival`, by the peer's clock, is plausible for a report received at `now`, by ours. */
 WIRE_STAGE int clock_believed(struct feedback *f, u64 now, u64 arrival, u64 rtt_ns)
 {
 	struct clock_sample sample = {now, arrival};

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Addresses that SYNs reach only without the option: something on the path lets none through. What says so, and for how
- * long. Used by option.bpf.c.
+ * Addresses that SYNs reach only without the option, because something on the path drops them: detection and
+ * duration. Used by option.bpf.c.
  */
 #ifndef PACKETSCALE_OPTION_DEAF_H
 #define PACKETSCALE_OPTION_DEAF_H
@@ -10,11 +10,11 @@
 
 /* SYNs that carry the option before it is left out. */
 #define SYN_TRIES 1
-/* For so long no option goes to where so many SYNs in a row passed only without it. */
+/* Time without the option after a number of consecutive SYNs that passed only without it. */
 #define DEAF_NS 600000000000ULL
 #define DEAF_TIMES 3
-/* A SYN that passed without it says nothing if one with it passed within this time: its first try, a second and a round
-   trip ago, went out among others, and was lost by chance. */
+/* A SYN that passed without it is no evidence if one with it passed within this time: its first try, a second and a round
+   trip ago, was sent among others, and was lost by chance. */
 #define BESIDE_NS 3000000000ULL
 
 /* The other end of a connection of one network namespace; of a listener's, also the ports. */
@@ -47,7 +47,7 @@ INLINE struct far_end far_end_of(struct bpf_sock_ops *s, u32 ports)
 
 	end.namespace = bpf_get_netns_cookie(s);
 
-	/* The verifier allows no pointer into the context: nothing may merge this load with those below. */
+	/* The verifier allows no pointer into the context: this load must not be merged with those below. */
 	asm volatile("" : "+r"(v4));
 	if (s->family == AF_INET) {
 		end.address[0] = v4;
@@ -77,7 +77,7 @@ INLINE void count_syn(struct bpf_sock_ops *s, u32 theirs)
 	struct deaf_end d = {0};
 	u64 now = bpf_ktime_get_ns();
 
-	/* Those of a deaf address carried none, and say nothing. */
+	/* SYNs to a deaf address carried none, and are no evidence. */
 	if (is_deaf(before))
 		return;
 	if (before)

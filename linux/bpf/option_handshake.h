@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Handshakes under way at the accepting end: what a SYN offered, and which of its answers carried the option. Used by
+ * Handshakes in progress at the accepting end: the SYN's offer, and which of the SYN-ACKs carried the option. Used by
  * option.bpf.c.
  *
- * No header of a SYN is kept: TCP_SAVE_SYN is the application's. A handshake that was abandoned is told from the next one
- * between the same ports by the number that its SYN began with.
+ * No header of a SYN is saved: TCP_SAVE_SYN belongs to the application. The SYN's initial sequence number distinguishes an
+ * abandoned handshake from the next one between the same ports.
  */
 #ifndef PACKETSCALE_OPTION_HANDSHAKE_H
 #define PACKETSCALE_OPTION_HANDSHAKE_H
@@ -20,7 +20,7 @@
 #define TICK_NS 2000000ULL
 
 struct handshake {
-	u32 theirs;   /* what the SYN offered */
+	u32 theirs;   /* offer of the SYN */
 	u32 answers;  /* SYN-ACKs so far; the first ANSWER_TRIES carry the option */
 	u64 noted_ns; /* when the last of these went out, */
 	u32 stamped;  /* and TCP's timestamp of it; 0 without timestamps */
@@ -55,7 +55,7 @@ INLINE int syn_number(struct bpf_sock_ops *s, u32 *number)
 	return got > 0 || got == -ENOSPC;
 }
 
-/* The next answer goes out without the option: in the same tick, its timestamp would not tell it from the one before. */
+/* Send the next SYN-ACK without the option: in the same tick, its timestamp would equal that of the one before. */
 INLINE void note_bare(struct handshake *h)
 {
 	if (h->answers == ANSWER_TRIES + 1 && h->stamped && bpf_ktime_get_ns() - h->noted_ns < TICK_NS)
@@ -81,8 +81,8 @@ INLINE int answers_now(struct bpf_sock_ops *s, const struct far_end *end, u32 th
 	return 0;
 }
 
-/* Notes when a SYN-ACK with the option went out, by our clock and by the one that its peer echoes. (Only now is its
-   timestamp known: the look-up is the second for this answer.) */
+/* Records when a SYN-ACK with the option was sent, by our clock and by the one that its peer echoes. (Its timestamp is known
+   only now: the look-up is the second for this SYN-ACK.) */
 INLINE void note_answer(struct bpf_sock_ops *s)
 {
 	struct far_end end = far_end_of(s, 1);
@@ -95,8 +95,8 @@ INLINE void note_answer(struct bpf_sock_ops *s)
 }
 
 /*
- * Whether the peer took an answer with the option, though later ones had none: it echoes an earlier timestamp. It is far
- * away, or its SYN went out again beside our timer.
+ * Whether the peer accepted a SYN-ACK with the option, though later ones had none: it echoes an earlier timestamp. It is far
+ * away, or its SYN was repeated at the same time as our timer expired.
  */
 INLINE int took_early(struct bpf_sock_ops *s, const struct handshake *h)
 {
@@ -105,7 +105,7 @@ INLINE int took_early(struct bpf_sock_ops *s, const struct handshake *h)
 	return echoed && !before(h->stamped, echoed);
 }
 
-/* The handshake is over: what the peer offered, if it has the option. */
+/* The handshake is over: returns the peer's offer, if it has the option. */
 INLINE u32 end_handshake(struct bpf_sock_ops *s)
 {
 	struct far_end end = far_end_of(s, 1);

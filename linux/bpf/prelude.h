@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What every program here begins with: contexts and constants from the kernel's
+ * Common start of every program: contexts and constants from the kernel's
  * user-space headers, helpers by number, and the idioms that the verifier needs.
  *
- * A helper's number never changes. A program that uses none of a helper's name
- * carries nothing of it.
+ * A helper's number never changes. Unused helpers add nothing to a
+ * program.
  */
 #ifndef PACKETSCALE_PRELUDE_H
 #define PACKETSCALE_PRELUDE_H
@@ -19,7 +19,7 @@
 /* A function that the verifier reads once, not once per call. */
 #define GLOBAL __attribute__((noinline))
 
-/* How libbpf finds what a map is. */
+/* Definitions of maps for libbpf. */
 #define __uint(name, val) int (*name)[val]
 #define __type(name, val) typeof(val) *name
 

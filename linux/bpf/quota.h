@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Slots are few. A connection holds one as long as it lives; but where one is wanted and none is free, all are taken back whose
- * connections have had nothing of their own sent or acknowledged for SLEEP_NS (where a user has its part: that user's). Such a
- * connection begins anew when it wakes, with another slot, or is CUBIC's. (One that wakes on another processor just when its
- * slot is taken and given on may write into it once more: wrong numbers for a moment, which the guard bounds.)
+ * Slots are few. A connection holds one for its lifetime; but if one is needed and none is free, all connections are
+ * evicted whose own data have been neither sent nor acknowledged for SLEEP_NS (at a user's limit: that user's). Such a
+ * connection restarts when it resumes, with another slot, or goes to CUBIC. (One that resumes on another processor just when
+ * its slot is reassigned may write into it once more: wrong numbers for a moment, which the guard bounds.)
  *
- * So that nobody takes Rapid from all others, a user (uid) has a part of them at most. Root may
- * have all: it can unload Rapid, too. Users beyond those that `users` has room for are
- * not counted; an entry is never removed, since another processor may just count in it.
+ * To prevent a user (uid) from taking Rapid from all others, each may hold a limited share. Root may
+ * have all: it can unload Rapid, too. Users beyond the capacity of `users` are
+ * not counted; an entry is never removed, since another processor may be counting in it.
  */
 #ifndef PACKETSCALE_QUOTA_H
 #define PACKETSCALE_QUOTA_H
@@ -16,11 +16,11 @@
 #include "memory.h"
 
 #define ROOT 0
-/* What a connection knew of its path a minute ago says little about it now; nor would TCP keep its window (RFC 5681, 4.1). */
+/* Knowledge of a path is outdated after a minute; TCP would not keep its window either (RFC 5681, 4.1). */
 #define SLEEP_NS 60000000000ULL
 /* Sleepers are looked for this often at most, */
 #define SWEEP_NS 1000000000ULL
-/* among so many slots. */
+/* among this number of slots. */
 #define SWEPT_MOST (1 << 16)
 
 static volatile u64 swept_ns;
@@ -58,7 +58,7 @@ INLINE int end_turn(struct conn *c, u32 turn)
 	return 1;
 }
 
-/* Whose sleepers are looked for: everybody's, or one user's. */
+/* Owner of the idle connections to evict: any user, or one. */
 struct sweep {
 	u64 now;
 	u32 everybody;
@@ -96,7 +96,7 @@ INLINE u32 try_to_take(const struct config *cfg, u32 uid, u32 *slot, u32 *counte
 	u32 *held = held_by(uid), reason = REASON_USER;
 
 	*counted = 0;
-	/* The verifier must see on each path by itself that there is a count. */
+	/* The verifier must see on each path separately that there is a count. */
 	if (!held)
 		return pop_slot(slot);
 	if (__sync_fetch_and_add(held, 1) < cfg->per_user)

@@ -32,11 +32,11 @@ enum source {
 enum reason {
 	REASON_NONE,
 	REASON_SLOTS,      /* more connections than were provided for */
-	REASON_NO_STAMPS,  /* the peer says nothing about arrivals */
+	REASON_NO_STAMPS,  /* the peer reports no arrivals */
 	REASON_CANNOT_PACE, /* gaps come far too late */
-	REASON_BURSTS,     /* packets leave several at a time */
+	REASON_BURSTS,     /* packets leave in groups */
 	REASON_SWITCHED,   /* Rapid is switched off, or being unloaded */
-	REASON_USER,       /* its user has as many as one may have */
+	REASON_USER,       /* its user has the maximum */
 	REASONS,
 };
 
@@ -48,13 +48,13 @@ enum limit {
 	LIMITS,
 };
 
-/* One connection. Cumulative since it began, unless said otherwise. */
+/* One connection. Cumulative since it began, unless noted. */
 struct report {
 	struct address address;
 	u32 mode;
 	u32 source;
 	u32 startup;
-	u32 waiting;     /* it sends, and nobody knows yet whether arrivals will come */
+	u32 waiting;     /* it sends, and arrivals have not come yet */
 	u64 began_ns, acked_ns;
 	u64 rate;        /* bytes per second, IP header included, as are all rates here */
 	u64 available;   /* last estimate, */
@@ -68,7 +68,7 @@ struct report {
 	u64 capped;      /* round trips after which the guard lowered the rate, or in which its window was full */
 	u64 bursts;      /* packets that left together with the one before */
 	u64 malformed;   /* options of the peer that made no sense */
-	u64 unlogged;    /* events that the ring had no room for */
+	u64 unlogged;    /* events lost to a full ring */
 	u64 limited_ns[LIMITS];
 	u64 gap_error[GAP_BUCKETS]; /* how much later than intended packets left: quarter octaves from 64 ns */
 };
@@ -84,21 +84,21 @@ struct fallen {
 	u32 source;
 };
 
-/* The same with its address: an event, and what a socket keeps. */
+/* The same with its address: an event, and the state stored with a socket. */
 struct fall {
 	struct address address;
 	struct fallen fallen;
 };
 
 enum {
-	LOG_STREAMS = 1, /* each stream as it is read, packet by packet */
+	LOG_STREAMS = 1, /* each stream when it is read, packet by packet */
 	LOG_LAW = 2,     /* each call of the law */
-	LOG_FALLS = 4,   /* each connection that CUBIC takes over, in a ring of its own */
+	LOG_FALLS = 4,   /* each connection that CUBIC takes over, in its own ring */
 };
 
 enum {
 	SWITCHED_CLOSED = 1, /* no new connections */
-	SWITCHED_OFF = 2,    /* and none of those that there are */
+	SWITCHED_OFF = 2,    /* and closed to existing ones */
 };
 
 struct config {
@@ -110,7 +110,7 @@ struct config {
 	u32 per_user;    /* most connections of a user */
 	u32 switched;    /* SWITCHED_ bits */
 	u16 memory_mib;  /* that the load has taken: for user space */
-	u16 together;    /* packets that may leave at a time */
+	u16 together;    /* group size */
 };
 
 #endif

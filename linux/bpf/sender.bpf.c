@@ -5,13 +5,13 @@
  *     init          take a slot, begin the law
  *     min_tso_segs  the packet clock: clock.h
  *     cong_control  an acknowledgment: arrivals (source.h), each packet's fate
- *                   (account.h), the bound on what a lie can gain (guard.h), the window
+ *                   (account.h), the bound on the gain of a lie (guard.h), the window
  *     set_state     loss recovery, marks and the retransmission timer
- *     undo_cwnd     the timer was wrong
+ *     undo_cwnd     the timeout was spurious
  *     release       give the slot back
  *
- * The kernel's own CUBIC takes over where Rapid can do nothing (fall.h). The law is
- * that of `law/`, word for word; sender_thesis.bpf.c compiles the same with the dissertation's law.
+ * The kernel's CUBIC takes over where Rapid cannot work (fall.h). The law is
+ * that of `law/`, unchanged; sender_thesis.bpf.c compiles the same with the dissertation's law.
  */
 #include "memory.h"
 
@@ -37,7 +37,7 @@ INLINE void update_report(struct conn *c, u64 now)
 	r->srtt_ns = c->law.flow.srtt_ns;
 }
 
-/* Sets the law's window, which is above what the packet clock lets go. */
+/* Sets the law's window, which exceeds what the packet clock releases. */
 INLINE void set_window(struct tcp_sock *tp, const struct conn *c)
 {
 	u32 window = (u32)rapid_min(rapid_min(LAW(window)(&c->law), guard_window(c)), window_most());
@@ -45,7 +45,7 @@ INLINE void set_window(struct tcp_sock *tp, const struct conn *c)
 	tp->snd_cwnd = (u32)rapid_min(rapid_max(window, 4), tp->snd_cwnd_clamp);
 }
 
-/* Asks a peer that tells arrivals to do so. Returns whether there is one. */
+/* Requests arrivals from a peer that can report them. Returns whether there is one. */
 INLINE u32 ask(struct sock *sk)
 {
 	struct feedback *f = bpf_sk_storage_get(&feedback, sk, 0, 0);
@@ -58,8 +58,8 @@ INLINE u32 ask(struct sock *sk)
 }
 
 /*
- * A peer that was asked for arrivals has not told any after three round trips and 10 ms, nor while so many packets were
- * delivered: it will not. (The question goes out with data. These may come long after the controller was chosen, and wait
+ * A peer counts as silent if after a request no arrivals come for three round trips and 10 ms, and this many delivered
+ * packets. (The request leaves with data, which may come long after the controller was selected, and wait
  * in a queue of this host for longer than the handshake's round trip.)
  */
 #define ANSWER_PACKETS 32
@@ -146,7 +146,7 @@ SEC("struct_ops") void rapid_begin(u64 *ctx)
 		refuse(sk, reason);
 }
 
-/* The connection slept, and another has its slot. It begins anew, with the window and the pacing of a new one; within an
+/* The connection was idle, and another has its slot. It restarts with the window and pacing of a new one; within an
    outage, as after a loss. */
 static __attribute__((noinline)) u32 wake(struct sock *sk)
 {
@@ -193,8 +193,8 @@ SEC("struct_ops") u32 rapid_min_tso_segs(u64 *ctx)
 }
 
 /*
- * The handshake may have measured anything (a router that looked for an address, a radio that woke). Where the law's first
- * round trip is less than half of what it began with, it begins with that, in its first stream.
+ * The handshake's round trip may be misleading (address resolution, a radio that woke). If the law's first
+ * measured round trip is less than half of its initial one, it restarts with that, in its first stream.
  */
 INLINE void restart(struct conn *c, u64 now, u64 rtt)
 {
@@ -205,7 +205,7 @@ INLINE void restart(struct conn *c, u64 now, u64 rtt)
 		law_start(c, now, rtt, c->fresh_count, 1);
 }
 
-/* Tells the law the round trip of the newest packet delivered, unless that may have been sent twice. */
+/* Passes the round trip of the newest delivered packet to the law, unless it may have been retransmitted. */
 INLINE void take_rtt(struct conn *c, const struct tcp_sock *tp, u64 now)
 {
 	struct packet *p;
@@ -223,7 +223,7 @@ INLINE void take_rtt(struct conn *c, const struct tcp_sock *tp, u64 now)
 	law_rtt(c, rtt);
 }
 
-/* Whether a peer that agreed to tell arrivals may still do so: the question takes a round trip, and so does the answer. */
+/* Whether a peer that agreed to report arrivals may still do so: request and reply take a round trip each. */
 INLINE u32 may_answer(const struct conn *c, const struct tcp_sock *tp, u64 now)
 {
 	u64 until = c->report.began_ns + ANSWER_NS + ANSWER_ROUNDS * (u64)(tp->srtt_us >> 3) * 1000;
@@ -232,8 +232,8 @@ INLINE u32 may_answer(const struct conn *c, const struct tcp_sock *tp, u64 now)
 }
 
 /*
- * While nobody knows whether arrivals will come, the connection starts as slowly as TCP does (RFC 5681, 3.1), unpaced:
- * CUBIC takes over where it stands, or Rapid begins.
+ * Until arrivals come, the connection uses TCP's slow start (RFC 5681, 3.1), unpaced:
+ * then CUBIC continues from there, or Rapid begins.
  */
 static __attribute__((noinline)) void wait_for_source(struct conn *c, struct sock *sk, struct tcp_sock *tp, u64 now)
 {
@@ -244,7 +244,7 @@ static __attribute__((noinline)) void wait_for_source(struct conn *c, struct soc
 	if (c->state < TCP_CA_CWR && tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * (tp->packets_out + acked))
 		tp->snd_cwnd = (u32)rapid_min((u64)tp->snd_cwnd + acked, tp->snd_cwnd_clamp);
 	if (c->waiting == UNASKED && ask(sk)) {
-		/* The controller was set while the handshake was under way: what it agreed on is known only now. */
+		/* The controller was set during the handshake, whose result is known only now. */
 		c->waiting = ASKED;
 		c->report.began_ns = now;
 	}
@@ -271,7 +271,7 @@ INLINE void take_losses(struct conn *c, const struct tcp_sock *tp, u64 now)
 	}
 }
 
-/* What the rate may not exceed, whatever the law says: the application's limit, and in a round trip with marks, their cut. */
+/* Upper bounds of the rate besides the law's: the application's limit, and in a round trip with marks, their reduction. */
 static __attribute__((noinline)) void keep_bounds(struct conn *c, const struct sock *sk)
 {
 	u64 limit = pacing_limit(sk);
@@ -341,9 +341,9 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 }
 
 /*
- * What TCP calls a loss is a path that takes smaller packets: those that were too large are sent again. Nothing says that it
- * is slower (tcp_simple_retransmit, which changes neither window nor ssthresh. The timer leaves a window of one more than is
- * in flight; fast recovery is another state).
+ * Packets that TCP counts as lost because the MTU shrank: those that were too large are retransmitted. It is no evidence of
+ * a slower path (tcp_simple_retransmit, which changes neither window nor ssthresh. The timer leaves a window of one more than
+ * is in flight; fast recovery is another state).
  */
 INLINE u32 is_resized(const struct tcp_sock *tp)
 {
@@ -352,7 +352,7 @@ INLINE u32 is_resized(const struct tcp_sock *tp)
 	return !tp->undo_marker && !tp->prior_ssthresh && tp->snd_cwnd > flight + 1;
 }
 
-/* What was in flight has no arrival; the law goes on as it was. (Inline: calls may be eight deep.) */
+/* Packets in flight get no arrival; the law's state stays. (Inline: calls may be eight deep.) */
 INLINE void resize(struct conn *c, const struct tcp_sock *tp)
 {
 	commit(c, tp);
@@ -412,7 +412,7 @@ SEC("struct_ops") u32 rapid_ssthresh(u64 *ctx)
 	return c && c->waiting ? (u32)rapid_max((u64)tp->snd_cwnd * 7 / 10, 2) : tp->snd_ssthresh;
 }
 
-/* TCP has found out that nothing was lost when its timer expired: the acknowledgments were late. */
+/* TCP has detected a spurious timeout: the acknowledgments were late. */
 SEC("struct_ops") u32 rapid_undo_cwnd(u64 *ctx)
 {
 	struct conn *c = conn_of((struct sock *)ctx[0]);

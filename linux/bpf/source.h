@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Where arrival times come from. Each connection finds it out:
+ * The source of arrival times, detected per connection:
  *
  *  1. the option, when both ends agreed on it in their SYNs (feedback.h): each
  *     arrival, stamped before TCP saw it;
  *  2. TCP timestamps of microseconds (the route feature tcp_usec_ts of Linux 6.7
  *     and later at the receiver): the time when the acknowledgment was built. If the
  *     receiver is not busy, this is the arrival of the newest packet it covers. The
- *     peer does not announce them; they show by advancing with our own clock, where
- *     others advance a thousand times slower;
- *  3. none: Rapid then has nothing to steer by.
+ *     peer does not announce them; they are detected by their rate, that of our own
+ *     clock, where others are a thousand times slower;
+ *  3. none: then Rapid cannot work.
  *
- * What was agreed on may still not come (nothing notes arrivals at the peer's
- * device, or something on the path strips the option), and what came may cease. Then
- * the search begins again.
+ * Even after agreement, arrivals may not come (no program records them at the peer's
+ * device, or something on the path strips the option), or may cease. Then
+ * detection starts again.
  */
 #ifndef PACKETSCALE_SOURCE_H
 #define PACKETSCALE_SOURCE_H
@@ -33,8 +33,8 @@
 /* Such timestamps advance at half to twice our pace, with 200 us of slack. */
 #define PACE_TIMES 2
 #define PACE_SLACK_US 200
-/* Packets delivered without a word on arrivals, and so long, after which the source counts as gone. (A repair may take round
-   trips, in which whole windows are delivered by acknowledgments whose SACK blocks leave the option no room.) */
+/* Packets delivered without arrivals, and the time, after which the source counts as lost. (A repair may take round
+   trips, in which whole windows are delivered by acknowledgments whose SACK blocks leave no space for the option.) */
 #define SILENT_PACKETS 16
 #define SILENT_NS 200000000ULL
 #define SILENT_ROUNDS 4
@@ -114,7 +114,7 @@ INLINE int has_option(const struct conn *c, const struct feedback *f, const stru
 	       f->ack_seq == tp->snd_una;
 }
 
-/* Whether nothing believable comes any more. (What is not believed now may be again: option_clock.h.) */
+/* Whether plausible arrivals have ceased. (Trust may return: option_clock.h.) */
 INLINE int is_silent(const struct conn *c, const struct feedback *f, u64 now)
 {
 	u64 packets = c->report.delivered - c->heard;
@@ -125,7 +125,7 @@ INLINE int is_silent(const struct conn *c, const struct feedback *f, u64 now)
 	       rapid_above(now, c->heard_ns) > rapid_max(SILENT_NS, SILENT_ROUNDS * c->law.flow.srtt_ns);
 }
 
-/* Counts why nothing comes any more. */
+/* Counts the reason for the end of arrivals. */
 INLINE void note_ceased(const struct conn *c, const struct feedback *f)
 {
 	if (c->report.source == SOURCE_OPTION && f && f->flags & FEEDBACK_DISTRUSTED)

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Notes when data arrives: tc ingress (clsact or tcx) of a receiver's device.
+ * Records when data arrive: tc ingress (clsact or tcx) of a receiver's device.
  *
- * Looks at every packet, writes to none, drops none: it always returns TC_ACT_UNSPEC,
- * "as if I were not here". Only connections that agreed on the option have `stamps`
- * (option.bpf.c); any other packet costs a look at its headers and at TCP's table of
+ * Inspects every packet, changes none, drops none: it always returns TC_ACT_UNSPEC,
+ * "as if there were no program". Only connections that agreed on the option have `stamps`
+ * (option.bpf.c); any other packet costs an inspection of its headers and a look-up in TCP's table of
  * connections.
  *
  * Offsets count from the network header: the same with a link header, without
- * one (TUN), and with a VLAN tag that the device took out; it steps over up to two
+ * one (TUN), and with a VLAN tag that the device has removed; it skips up to two
  * tags still in the packet. Segments that the stack below has merged (GRO, LRO) have
- * one arrival. It leaves without a stamp: fragments, packets with extension headers
- * that hide TCP (ESP, AH), and IP packets longer than 65535 bytes. So does what TCP
- * would not take: data outside the window that this end has opened, or told of before.
+ * one arrival. It leaves unstamped: fragments, packets with extension headers
+ * that hide TCP (ESP, AH), IP packets longer than 65535 bytes, and data that TCP
+ * would reject: outside the window that this end has opened or announced before.
  * (A forger must guess the window, as to break the connection itself.)
  */
 #include "kernel.h"
@@ -115,7 +115,7 @@ INLINE int read_tcp(struct __sk_buff *skb, struct segment *s)
 	return 1;
 }
 
-/* Segments that the packet was merged from. Some devices (virtio-net, TUN) leave their number to whoever asks. */
+/* Segments that were merged into the packet. Some devices (virtio-net, TUN) do not report their number. */
 INLINE u32 merged(const struct __sk_buff *skb, u32 length)
 {
 	u32 segments = skb->gso_segs, size = skb->gso_size;
@@ -123,7 +123,7 @@ INLINE u32 merged(const struct __sk_buff *skb, u32 length)
 	return segments || !size ? segments : (length + size - 1) / size;
 }
 
-/* Whether the data lies in the open window, some of it new. */
+/* Whether the data are inside the open window, some of them new. */
 INLINE int is_expected(const struct tcp_sock *tp, const struct segment *s)
 {
 	u32 next = tp->rcv_nxt, edge = tp->rcv_wup + tp->rcv_wnd, end = s->seq + s->length;

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Keeps when a connection's data arrived until an acknowledgment has told it.
+ * Stores a connection's arrival times until an acknowledgment has reported them.
  *
- * Storage of the socket at the receiver: stamp.bpf.c notes arrivals at the
+ * Storage of the socket at the receiver: stamp.bpf.c records arrivals at the
  * device, option.bpf.c takes them when an acknowledgment leaves. In between,
  * its backlog or a busy application may delay TCP, so the arrivals wait in a ring.
  *
- * One CPU notes a flow's arrivals while another may read. An arrival is written
- * before it is counted, and the count read before it: both by an atomic addition
- * that returns what was there, the one instruction of BPF that orders all others
+ * One CPU records a flow's arrivals while another may read. An arrival is written
+ * before it is counted, and the count is read before it: both by an atomic addition
+ * that returns the old value, the only BPF instruction that orders all others
  * around it on every processor (AArch64 orders no plain ones, `volatile` or not).
- * The reader keeps away from the oldest STAMPS_SLACK, which may be overwritten
- * under its eyes.
+ * The reader avoids the oldest STAMPS_SLACK, which may be overwritten
+ * during the read.
  */
 #ifndef PACKETSCALE_STAMP_H
 #define PACKETSCALE_STAMP_H
@@ -44,16 +44,16 @@ struct stamp {
 
 struct stamps {
 	u32 noted; /* arrivals so far, modulo 2^32 */
-	u32 told;  /* those before were told, or never will be */
-	u32 next;  /* what `told` becomes once `option` has left */
+	u32 told;  /* arrivals before it are reported, or never will be */
+	u32 next;  /* new value of `told` once `option` has left */
 	u32 length;
 	u8 option[WIRE_MAX]; /* of the acknowledgment that is being built */
 	u16 segments[STAMPS];
 	struct stamp ring[STAMPS];
 };
 
-/* Adds to the count of arrivals; returns what it was. Where nobody wants that, a compiler takes the addition that returns,
-   and orders, nothing. */
+/* Adds to the count of arrivals; returns the old value. If the result were unused, a compiler would choose the addition
+   that returns nothing, and orders nothing. */
 WIRE_FN u32 stamp_count(struct stamps *s, u32 more)
 {
 	u32 before = __sync_fetch_and_add(&s->noted, more);
@@ -73,16 +73,16 @@ WIRE_FN void stamp_note(struct stamps *s, u64 now, u32 start, u32 length, u32 se
 	stamp_count(s, 1);
 }
 
-/* What an acknowledgment says that is being built. */
+/* The acknowledgment under construction. */
 struct stamp_ack {
 	u32 ack;
 	u32 sacked; /* right edge of its first SACK block; equal to `ack` where it has none */
 };
 
 /*
- * Finds the arrival that the acknowledgment was built for: the latest, among those
- * not yet told, that ends where it acknowledges. Later arrivals are still on their
- * way through TCP.
+ * Finds the arrival that triggered the acknowledgment: the latest unreported one
+ * that ends at the acknowledgment number. Later arrivals are still in
+ * TCP's queues.
  */
 WIRE_STAGE int stamp_find(const struct stamps *s, const struct stamp_ack *ack, u32 first, u32 noted,
 			  u32 *found)
@@ -107,8 +107,8 @@ WIRE_STAGE int stamp_find(const struct stamps *s, const struct stamp_ack *ack, u
 }
 
 /*
- * Fills the run that the acknowledgment tells. Returns 0 where it has nothing to tell. Leaves in s->next what it covers. The
- * run goes on beyond what was told before, as far as it has room: the acknowledgment that told it may have been lost.
+ * Fills the run that the acknowledgment reports. Returns 0 if there is none. Stores the end of the run in s->next. As space
+ * permits, the run repeats earlier arrivals: the acknowledgment that reported them may have been lost.
  */
 WIRE_STAGE int stamp_run(struct stamps *s, const struct stamp_ack *ack, struct wire_run *run)
 {
@@ -148,7 +148,7 @@ WIRE_STAGE int stamp_run(struct stamps *s, const struct stamp_ack *ack, struct w
 	return 1;
 }
 
-/* Writes the option that tells the run; it waits here until TCP has room for it. Returns its length. */
+/* Writes the option with the run, which waits here until TCP has space for it. Returns its length. */
 WIRE_STAGE u32 stamp_write(struct stamps *s, const struct wire_run *run)
 {
 	return s && run ? wire_put_run(s->option, run) : 0;

@@ -3,17 +3,17 @@
  * The TCP option that carries arrival times back to the sender.
  *
  * Kind 254 with the experiment identifier 0x5241 (RFC 6994; not registered).
- * Numbers are big-endian. Two forms, told apart by the segment's SYN flag:
+ * Numbers are big-endian. Two forms, distinguished by the segment's SYN flag:
  *
- *   SYN, SYN-ACK:   254 | 6 | 0x5241 | version | offer          (later: to ask)
+ *   SYN, SYN-ACK:   254 | 6 | 0x5241 | version | offer          (later: request)
  *   ACK:            254 | 8 + 2n | 0x5241 | base | gap 1 | ... | gap n     n <= 10
  *
- * offer    WIRE_STAMPS: I note when data arrives and can say so.
- *          WIRE_WANTS: I want to be told when mine arrived.
- *          WIRE_MAY: I may want to; then I ask.
+ * offer    WIRE_STAMPS: this end records arrivals and can report them.
+ *          WIRE_WANTS: this end wants reports of its data's arrivals.
+ *          WIRE_MAY: it may want them later, and then sends a request.
  *          A SYN-ACK answers a SYN that carried the option, never another.
  *          Afterwards one end stamps if it offered stamps and the other wants
- *          them; the two directions are independent. To ask later, an end
+ *          them; the two directions are independent. For a later request, an end
  *          repeats the option of a SYN, with WIRE_WANTS, in any segment.
  *
  * base     bit 31: where the run ends. 0: at the acknowledgment number. 1: at
@@ -26,19 +26,19 @@
  *              e = 0:  fraction
  *              e > 0:  (4096 + fraction) << (e - 1)
  *          exact to 8191 ns, then truncated by less than 1 part in 4096; at
- *          most 134 201 344 ns. A longer gap ends the run: the base alone says
- *          as much to a sender, and older segments are left out.
+ *          most 134 201 344 ns. A longer gap ends the run: older segments add
+ *          nothing for a sender, and are omitted.
  *
  * The segments of a run follow each other in sequence without a hole, so the
- * sender counts back over its own segments from where the run ends. Segments
- * that the receiver got merged (GRO, LRO) are told one by one, all with the
+ * sender counts back over its own segments from the end of the run. Segments
+ * that the receiver got merged (GRO, LRO) are reported one by one, all with the
  * time of the merged packet: gaps of zero between them.
  *
- * With timestamps (12 bytes) an acknowledgment has room for 28 bytes: 11
- * arrivals; beside one SACK block 16 (5 arrivals), beside two 8 (one), beside
- * three none. The oldest are left out first.
+ * With timestamps (12 bytes) an acknowledgment has space for 28 bytes: 11
+ * arrivals; with one SACK block 16 (5 arrivals), with two 8 (one), with
+ * three none. The oldest are omitted first.
  *
- * Plain integer C: the same page is compiled for BPF and, by the tests, for
+ * Plain integer C: the same source is compiled for BPF and, by the tests, for
  * user space.
  */
 #ifndef PACKETSCALE_WIRE_H
@@ -70,7 +70,7 @@
 #define WIRE_BESIDE 0x80000000u /* bit 31 of the base */
 #define WIRE_CLOCK 0x7fffffffu
 #define WIRE_GAP_MAX_NS (8191u << 14)
-/* What is heard of may have arrived this much earlier than usual, and half the clock's range more: up to 7/8 of it. */
+/* An arrival may be this much earlier than usual, and half the clock's range more: up to 7/8 of it. */
 #define WIRE_LATE_NS 0x30000000u
 
 /* Arrivals of segments in sequence. */
@@ -102,7 +102,7 @@ WIRE_FN void wire_put_offer(u8 out[WIRE_OFFER], u32 offer)
 	out[5] = (u8)offer;
 }
 
-/* What the peer offers: 0 where it offers nothing, or nothing of this version. */
+/* The peer's offer: 0 without one, or for another version. */
 WIRE_FN u32 wire_get_offer(const u8 in[WIRE_OFFER], u32 length)
 {
 	if (length != WIRE_OFFER || !wire_has_head(in, length) || in[4] != WIRE_VERSION)

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * A congestion control to begin one's own with: additive increase, multiplicative
- * decrease, as Reno's. `packetscale tcp load aimd.bpf.o` tries it and registers it.
+ * A congestion control to start from: additive increase, multiplicative
+ * decrease, as Reno's. `packetscale tcp load aimd.bpf.o` tests and registers it.
  *
  *     clang -target bpf -mcpu=v3 -g -O2 -c aimd.bpf.c -o aimd.bpf.o
  *
  * The window w, in packets: in slow start each acknowledged packet adds one; then w of
- * them add one; a loss halves it. Reno also asks whether the window was used up before
+ * them add one; a loss halves it. Reno also checks whether the window was used up before
  * it widens it; this does not.
  *
- * Each structure has only the members used here: libbpf finds their places in the
- * running kernel (CO-RE), so no header of the kernel is needed.
+ * Each structure has only the members used here: libbpf finds their offsets in the
+ * running kernel (CO-RE), so no kernel headers are needed.
  */
 typedef unsigned int u32;
 typedef unsigned long long u64;

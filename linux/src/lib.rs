@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`tcp`] | loads Rapid into this machine's TCP: eBPF programs and their loader |
 //! | [`lab`] | runs scenarios over real TCP between network namespaces |
-//! | [`virtual_time`] | runs the lab inside an emulated machine, whose clock only its instructions move |
+//! | [`virtual_time`] | runs the lab inside an emulated machine with an instruction-driven clock |
 
 pub mod lab;
 pub mod tcp;

@@ -1,11 +1,11 @@
-//! The kernel's own tests, in virtual time: the lab's, those of Rapid in Linux TCP, and the command on real Linux TCP.
+//! The kernel tests, in virtual time: the lab's, those of Rapid in Linux TCP, and the command on real Linux TCP.
 //!
-//! This program builds their test programs, puts them into a machine with Debian's kernel 6.1 (`setup.sh test` fetches
-//! it), and runs each test in a copy of that machine. There they are root, and the clock moves by instructions only: a
-//! busy machine makes them slower, and changes nothing else. Each test is reported by its name. Where the emulator or the
-//! kernel is missing the whole says that it is skipped, and fails with `CI=true`. This program is the machine's first process, too.
-//! What each test said stays in `target/tmp/said`. One that takes minutes of the machine's time says after each how long
-//! that took. In the end come the tests that took most processor time.
+//! This program builds the test programs, puts them into a machine with Debian's kernel 6.1 (`setup.sh test` downloads
+//! it), and runs each test in a copy of that machine. There they are root, and only instructions advance the clock: a
+//! busy machine makes them slower, and changes nothing else. Without the emulator or the kernel everything is skipped with a
+//! message, and fails with `CI=true`. This program is also the machine's first process. Each test's output is stored in
+//! `target/tmp/said`. A test that takes minutes of the machine's time reports each. The summary lists the tests that took most
+//! processor time.
 //!
 //! `PACKETSCALE_TEST_KERNEL` names the folder of another kernel: `vmlinuz`, and modules (`*.ko`) below it.
 
@@ -23,7 +23,7 @@ use std::time::Instant;
 /// Programs of tests, by the names of their targets.
 const GROUPS: [&str; 7] = ["lab", "killed", "stamps", "tcp", "in_real_time", "probed", "carried"];
 
-/// Those with a test that compiles what the others need, and keeps it where this variable says.
+/// Groups with a test that compiles what the others need, and stores it where this variable says.
 const COMPILING: [&str; 2] = ["stamps", "tcp"];
 const COMPILES: &str = "what_the_tests_need_compiles";
 const COMPILED: &str = "PACKETSCALE_COMPILED";
@@ -35,20 +35,20 @@ const TOOLS: [(&str, &str); 3] = [("sysctl", "procps"), ("ethtool", "ethtool"), 
 /// long they may take.
 const LONG: &str = "PACKETSCALE_LONG";
 const LONG_S: u64 = 4000;
-/// What else the tests in the machine are told of the environment here.
+/// Environment variable passed on to the tests.
 const SEED: &str = "PACKETSCALE_SOAK_SEED";
 
-/// A number: each gives other random numbers and another beginning. What is true of one draw shall be true of all. A build
-/// is a draw, too: its instructions take another time.
+/// A number that changes random numbers and start times. Tests must pass for every draw. A build is a draw, too: it changes
+/// instruction counts.
 const DRAW: &str = "PACKETSCALE_DRAW";
 
-/// Where what each test said is kept, whether or not it passed.
+/// Folder of the tests' outputs.
 const SAID: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/said");
 
 /// The longest that a test may take, in the machine's time.
 const LIMIT_S: u64 = 120;
 
-/// A test that takes longer says so each time that so much of the machine's time has passed.
+/// Interval of progress reports, in the machine's time.
 const SAYS_S: u64 = 60;
 
 fn main() -> ExitCode {
@@ -83,13 +83,13 @@ static COSTS: Mutex<Vec<(f64, String)>> = Mutex::new(Vec::new());
 /// How many of the dearest tests are named.
 const NAMED: usize = 10;
 
-/// What all tests took, and those that took most. What each took is written beside what it said.
+/// Total time of all tests, and the most expensive ones. Each test's time is written next to its output.
 fn dearest() -> String {
     let mut costs = COSTS.lock().unwrap_or_else(PoisonError::into_inner);
     costs.sort_by(|a, b| b.0.total_cmp(&a.0));
     let all: f64 = costs.iter().map(|(cpu_s, _)| cpu_s).sum();
     let lines: Vec<String> = costs.iter().map(|(cpu_s, name)| format!("\n{cpu_s:7.1} s {name}")).collect();
-    // Nobody needs it to judge.
+    // Only informative.
     let _ = fs::write(Path::new(SAID).join("costs.txt"), lines.concat());
     let named = lines.iter().take(NAMED).map(String::as_str);
     format!("the machines took {all:.0} s of processor time; most of it:{}", named.collect::<String>())
@@ -110,7 +110,7 @@ fn kernel() -> Result<Kernel, String> {
     Kernel::own(&folder.join("vmlinuz"), Some(&folder)).map_err(|error| error.to_string())
 }
 
-/// Runs a program to its end, here; returns what it wrote to its output.
+/// Runs a program to its end, here; returns its standard output.
 fn said(command: &mut Command) -> Result<String, String> {
     let output = command.output().map_err(|error| format!("{command:?}: {error}"))?;
     match output.status.success() {
@@ -136,7 +136,7 @@ fn built() -> Result<BTreeMap<String, PathBuf>, String> {
     Ok(found)
 }
 
-/// Every test, each in a machine of its own.
+/// Every test, each in its own machine.
 fn trials(kernel: &Kernel) -> Result<Vec<Trial>, String> {
     let built = built()?;
     let program = |name: &str| built.get(name).ok_or_else(|| format!("cargo has built no {name}"));
@@ -208,15 +208,15 @@ fn run(bench: &Bench, group: &str, test: &str) -> Result<(), Failed> {
     COSTS.lock().unwrap_or_else(PoisonError::into_inner).push((ended.cpu_s, name));
     let kept = Path::new(SAID).join(format!("{group}.{}.txt", test.replace("::", ".")));
     fs::create_dir_all(SAID)
-        .and_then(|()| fs::write(&kept, &ended.said))
+        .and_then(|()| fs::write(&kept, &ended.output))
         .map_err(|error| format!("{}: {error}", kept.display()))?;
     if ended.code != Some(0) {
         let how = ended.code.map_or(format!("did not end within {limit_s} s"), |code| format!("ended with {code}"));
-        return Err(format!("{how}:\n{}", ended.said).into());
+        return Err(format!("{how}:\n{}", ended.output).into());
     }
     // All that a test may need is there.
-    if !ended.said.contains("1 passed") || ended.said.contains("skipped") {
-        return Err(format!("it did not run:\n{}", ended.said).into());
+    if !ended.output.contains("1 passed") || ended.output.contains("skipped") {
+        return Err(format!("it did not run:\n{}", ended.output).into());
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! A run whose process was killed leaves nothing behind.
+//! A killed run leaves no namespaces or devices.
 
 use experiment::scenario::Scenario;
 use libbpf_rs::query::ProgInfoIter;
@@ -27,10 +27,10 @@ fn wait(what: &str, done: impl Fn() -> bool) {
     }
 }
 
-/// Starts this test again in a process of its own, where it makes a long run.
+/// Starts this test in a new process, which makes a long run.
 fn victim() -> Child {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
-    command.args(["--exact", "a_killed_run_leaves_nothing_behind"]).env(VICTIM, "1");
+    command.args(["--exact", "killed_run_leaves_no_namespaces"]).env(VICTIM, "1");
     command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("it starts")
 }
 
@@ -42,7 +42,7 @@ fn long_run() {
 }
 
 #[test]
-fn a_killed_run_leaves_nothing_behind() {
+fn killed_run_leaves_no_namespaces() {
     if std::env::var_os(VICTIM).is_some() {
         return long_run();
     }

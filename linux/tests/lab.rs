@@ -87,17 +87,17 @@ fn assert_within(found: f64, least: f64, most: f64, what: &str) {
 }
 
 #[test]
-fn a_buffer_kept_full_delays_by_its_size_over_the_rate_and_drops_the_excess() {
+fn full_buffer_delays_by_size_over_rate() {
     let Some(_machine) = machine() else { return };
     let traffic = "[[traffic]]\nkind = \"cbr\"\nrate = \"75 Mbit/s\"\npacket = \"1514 B\"\n";
     let Some(run) = run(&experiment("0 s", 0.0, traffic), || vec![constant(75, 3)]) else { return };
-    // 66 packets of 1514 B fit 100 kB. One that finds room waits for the 65 before it and for its own tokens, 66 * 1514
-    // * 8 / 50e6 = 15.99 ms, less the time since room was made, up to one gap of 75 Mbit/s: 15.83 ms to 15.99 ms. On a
+    // 66 packets of 1514 B fit 100 kB. One that is queued waits for the 65 before it and for its own tokens, 66 * 1514
+    // * 8 / 50e6 = 15.99 ms, less the time since the last dequeue, up to one gap of 75 Mbit/s: 15.83 ms to 15.99 ms. On a
     // busy machine the median crossing to the next host is some tens of microseconds above the least.
     assert_within(run.summary.queue_delay_p50_s.expect("served"), 0.0158, 0.0161, "median wait");
     assert_within(run.summary.utilisation.expect("served"), 0.89, 1.005, "utilisation");
     let sent = run.traffic[0].packets as f64;
-    // The share that was dropped: what the link did not carry of 75 Mbit/s after the warm-up, but for the 66 packets
+    // The dropped share: the part of 75 Mbit/s that the link did not carry after the warm-up, except the 66 packets
     // that the buffer holds.
     let dropped = 1.0 - run.summary.utilisation.expect("served") * 50.0 / 75.0;
     assert_within(run.traffic[0].dropped_packets as f64 / sent, dropped - 0.02, dropped + 0.02, "drops");
@@ -105,10 +105,10 @@ fn a_buffer_kept_full_delays_by_its_size_over_the_rate_and_drops_the_excess() {
 }
 
 #[test]
-fn a_queue_that_nobody_fills_is_empty() {
+fn underloaded_queue_is_empty() {
     let Some(_machine) = machine() else { return };
     let traffic = "[[traffic]]\nkind = \"cbr\"\nrate = \"10 Mbit/s\"\npacket = \"1514 B\"\n";
-    // A virtual machine that stood still for 0.1 s sends more packets at once than the buffer holds. That will not
+    // A virtual machine that was paused for 0.1 s sends more packets at once than the buffer holds. That will not
     // happen four times in a row.
     for _ in 0..4 {
         let Some(run) = run(&experiment("0 s", 0.0, traffic), || vec![constant(10, 3)]) else { return };
@@ -122,7 +122,7 @@ fn a_queue_that_nobody_fills_is_empty() {
 }
 
 #[test]
-fn cubic_fills_the_link_and_its_buffer_and_what_was_dropped_is_sent_again() {
+fn cubic_fills_buffer_and_retransmits_drops() {
     let Some(_machine) = machine() else { return };
     let Some(run) = run(&experiment("0 s", 0.0, CUBIC), Vec::new) else { return };
     // It cannot be less: the lab refuses a run whose bottleneck carries less than 90 % while packets wait.
@@ -144,7 +144,7 @@ fn cubic_fills_the_link_and_its_buffer_and_what_was_dropped_is_sent_again() {
 /// CoDel's target is 5 ms (RFC 8289). A FIFO would hold 8 ms and more here.
 #[test]
 #[ignore = "long: make test-long"]
-fn a_queue_of_the_kernels_holds_its_target() {
+fn kernel_queue_holds_its_target() {
     let Some(_machine) = machine() else { return };
     let mut experiment = experiment("5 ms", 0.0, CUBIC);
     experiment.links[0].queue = QueueSpec::named("codel");
@@ -160,7 +160,7 @@ fn a_queue_of_the_kernels_holds_its_target() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_rate_that_steps_is_obeyed_in_real_time() {
+fn follows_rate_steps_in_real_time() {
     let Some(_machine) = machine() else { return };
     let text = "[run]\nduration = \"2.5 s\"\n[path]\nrate = \"40 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"100 kB\"\n\
                 rate_steps = [[\"1.2 s\", \"10 Mbit/s\"]]\n[receiver]\ndelayed_ack = 1\n";
@@ -173,13 +173,13 @@ fn a_rate_that_steps_is_obeyed_in_real_time() {
         let values: Vec<f64> = curve.values[from..to].iter().flatten().map(|bps| f64::from(*bps)).collect();
         values.iter().sum::<f64>() / values.len() as f64
     };
-    // In tenths of a second. A late timer costs what the bucket does not hold.
+    // In tenths of a second. A late timer wastes what exceeds the bucket.
     assert_within(mean(4, 12), 0.85 * 40e6, 1.01 * 40e6, "before the step");
     assert_within(mean(13, 25), 0.85 * 10e6, 1.02 * 10e6, "after it");
 }
 
 #[test]
-fn the_delay_line_adds_its_delay_in_both_directions() {
+fn delay_line_delays_both_directions() {
     let Some(_machine) = machine() else { return };
     let Some(run) = run(&experiment("5 ms", 0.0, CUBIC), Vec::new) else { return };
     // The kernel's own least round-trip time: 10 ms, and the time for five hosts and four wake-ups.
@@ -189,7 +189,7 @@ fn the_delay_line_adds_its_delay_in_both_directions() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn random_losses_are_as_many_as_were_asked_for_and_all_are_sent_again() {
+fn random_loss_matches_setting_and_is_retransmitted() {
     let Some(_machine) = machine() else { return };
     let available = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control");
     if !available.is_ok_and(|names| names.contains("bbr")) {
@@ -207,7 +207,7 @@ fn random_losses_are_as_many_as_were_asked_for_and_all_are_sent_again() {
 }
 
 #[test]
-fn a_flow_with_an_end_is_done_when_its_data_has_crossed_the_bottleneck() {
+fn finite_flow_completes_behind_bottleneck() {
     let Some(_machine) = machine() else { return };
     let Some(run) = run(&experiment("0 s", 0.0, &format!("{CUBIC}size = \"5 MB\"\n")), Vec::new) else { return };
     // 5 MB at 50 Mbit/s: 0.8 s, and the repair of what slow start overran.
@@ -216,7 +216,7 @@ fn a_flow_with_an_end_is_done_when_its_data_has_crossed_the_bottleneck() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_rate_beyond_the_machine_is_refused_with_what_it_reached() {
+fn refuses_rate_beyond_machine_with_reached_rate() {
     let Some(_machine) = machine() else { return };
     let fast = format!("[path]\nrate = \"400 Gbit/s\"\ndelay = \"0 s\"\nbuffer = \"5 MB\"\n{CUBIC}");
     let message = lab::check(&plan(&fast)).expect_err("it is refused").to_string();
@@ -225,7 +225,7 @@ fn a_rate_beyond_the_machine_is_refused_with_what_it_reached() {
 }
 
 #[test]
-fn what_the_lab_does_not_do_is_refused_by_its_key() {
+fn refuses_unsupported_keys() {
     let path = "[path]\nrate = \"50 Mbit/s\"\ndelay = \"1 ms\"\n";
     let two_links = "[[link]]\nname = \"a\"\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n\
                      [[link]]\nname = \"b\"\nrate = \"10 Mbit/s\"\ndelay = \"1 ms\"\n";
@@ -245,7 +245,7 @@ fn what_the_lab_does_not_do_is_refused_by_its_key() {
 
 /// At 8 Mbit/s the bucket of 160 us is smaller than two packets, which take 3 ms: ten times that is the least step.
 #[test]
-fn a_rate_that_steps_faster_than_packets_leave_is_refused() {
+fn refuses_rate_steps_faster_than_packets() {
     let path = |lasts: &str| {
         let steps = format!("rate_steps = [[\"{lasts}\", \"1 Gbit/s\"]]\nrate_repeat = \"1 s\"");
         format!("[path]\nrate = \"8 Mbit/s\"\ndelay = \"1 ms\"\n{steps}\n{CUBIC}").replace("1514 B", "1500 B")
@@ -258,9 +258,9 @@ fn a_rate_that_steps_faster_than_packets_leave_is_refused() {
 }
 
 #[test]
-fn a_controller_that_the_kernel_lacks_is_refused_with_those_that_it_has() {
+fn refuses_missing_controller_and_lists_available() {
     let Some(_machine) = machine() else { return };
-    // Nobody has put Copa into a kernel.
+    // Kernels lack Copa.
     let text = format!("[path]\nrate = \"50 Mbit/s\"\ndelay = \"1 ms\"\n{}", CUBIC.replace("cubic", "copa"));
     let message = lab::check(&plan(&text)).expect_err("it is refused").to_string();
     assert!(message.starts_with("this kernel has no controller \"copa\"; it has "), "{message}");

@@ -1,5 +1,5 @@
-//! One short run on this machine's own kernel, in real time. It judges nothing that a busy machine changes; what the lab
-//! does is judged in virtual time (`linux/tests/in_a_machine.rs`). Needs root.
+//! One short run on this machine's own kernel, in real time. It judges only what a busy machine does not change; the lab is
+//! judged in virtual time (`linux/tests/in_a_machine.rs`). Needs root.
 
 use experiment::scenario::Scenario;
 use linux::lab::{self, Draws};
@@ -13,7 +13,7 @@ const SCENARIO: &str = r#"
 "#;
 
 #[test]
-fn a_run_in_real_time_crosses_its_path_or_says_that_the_machine_was_too_busy() {
+fn real_time_run_completes_or_reports_busy_machine() {
     if !nix::unistd::geteuid().is_root() {
         eprintln!("skipped: network namespaces need root");
         return;
@@ -26,7 +26,7 @@ fn a_run_in_real_time_crosses_its_path_or_says_that_the_machine_was_too_busy() {
             return eprintln!("not judged: {error}");
         }
     };
-    // Twice 5 ms: a late machine adds to it. The bucket lets two packets through beside 10 Mbit/s: 24 kbit of 5 Mbit.
+    // Twice 5 ms: a late machine adds to it. The bucket passes two packets above 10 Mbit/s: 24 kbit of 5 Mbit.
     let flow = &run.flows[0];
     assert!(flow.base_rtt_s >= 0.010, "{} s", flow.base_rtt_s);
     let throughput_bps = flow.throughput_bps.expect("it sent");

@@ -3,14 +3,14 @@
 use std::path::Path;
 use std::process::Command;
 
-/// The version that compiled the objects kept; another makes other code of the same source.
+/// The version that compiled the committed objects; other versions generate other code.
 const CLANG: &str = "clang version 14.";
 
 /// Programs of Rapid (two senders, option, stamps), and the lab's bottleneck.
 const PROGRAMS: usize = 5;
 
 #[test]
-fn the_objects_kept_are_what_the_sources_compile_to() {
+fn committed_objects_match_sources() {
     let said = match Command::new("clang").arg("--version").output() {
         Ok(output) => String::from_utf8_lossy(&output.stdout).into_owned(),
         Err(_) => return eprintln!("skipped: clang is not installed"),

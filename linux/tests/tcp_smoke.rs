@@ -1,5 +1,5 @@
-//! Rapid on this machine's own kernel: loaded, used for some packets, unloaded. It judges nothing that a busy machine
-//! changes; the rest is judged in virtual time (`linux/tests/in_a_machine.rs`). Needs root.
+//! Rapid on this machine's own kernel: loaded, used for some packets, unloaded. It judges only what a busy machine does not
+//! change; the rest is judged in virtual time (`linux/tests/in_a_machine.rs`). Needs root.
 
 use linux::tcp::{self, Options};
 use std::ffi::OsString;
@@ -22,7 +22,7 @@ fn open(control: &str, port: u16) -> std::io::Result<TcpStream> {
     Ok(TcpStream::from(socket))
 }
 
-/// Whether a load can be tried here. Says so where it cannot.
+/// Whether this machine can load; prints why not.
 fn able() -> bool {
     let able = nix::unistd::geteuid().is_root() && std::path::Path::new("/sys/kernel/btf/vmlinux").exists();
     if !able {
@@ -35,7 +35,7 @@ fn able() -> bool {
 fn sender_without_list() -> Vec<u8> {
     let (known, unknown) = (b"iter/bpf_sk_storage_map", b"iter/bpf_no_such_thing_");
     let mut object = include_bytes!("../objects/sender.bpf.o").to_vec();
-    // The section's name stands among those of the sections, and among those of the types.
+    // The section's name appears among the sections and among the types.
     while let Some(at) = object.windows(known.len()).position(|bytes| bytes == known) {
         object[at..at + known.len()].copy_from_slice(unknown);
     }
@@ -43,7 +43,7 @@ fn sender_without_list() -> Vec<u8> {
 }
 
 #[test]
-fn this_kernel_takes_rapid_and_its_connections_carry_data() {
+fn rapid_runs_on_this_kernel() {
     if !able() {
         return;
     }
@@ -63,7 +63,7 @@ fn this_kernel_takes_rapid_and_its_connections_carry_data() {
     let unloaded = tcp::unload(&name);
     let status = sent.expect("sends");
     // Steered, or fallen back for a reason.
-    assert!(!status.connections.is_empty() || !status.fallen.is_empty(), "nobody steered it");
+    assert!(!status.connections.is_empty() || !status.fallen.is_empty(), "no controller steered it");
     assert_eq!(receiver.join().expect("no panic").expect("reads"), AMOUNT);
     assert!(unloaded.expect("unloads") && !tcp::is_registered(&name), "something stays");
     assert_eq!(status.unlisted.is_some(), trial.without_list.is_some(), "status and load disagree");
@@ -73,7 +73,7 @@ fn this_kernel_takes_rapid_and_its_connections_carry_data() {
 }
 
 #[test]
-fn without_the_list_rapid_is_loaded_and_replaced_and_status_says_that_it_is_missing() {
+fn loads_and_replaces_without_list_iterator() {
     if !able() {
         return;
     }

@@ -1,8 +1,8 @@
-//! What this machine can make of gaps: how late it wakes, by how much gaps of 10 to 1000 us are off, and up to which rate
-//! streams can be made. Over the loopback device, so the card's part is missing.
+//! Measures what gaps this machine can make: how late threads wake, the error of gaps of 10 to 1000 us, and the highest rate of
+//! streams. It uses the loopback device, so the network card's part is missing.
 //!
-//! The source of what is measured is Q. Yin, "TCP RAPID: from theory to practice", section 4.6.1: the error of a gap is the
-//! gap that was made less the one that was meant. The times are the kernel's departures, as probes read them.
+//! Source of the quantities: Q. Yin, "TCP RAPID: from theory to practice", section 4.6.1: the error of a gap is the gap made
+//! minus the gap intended. Times are the kernel's departure times, as probes read them.
 
 use crate::pace::{Gaps, Pacer, wake_ups};
 use crate::socket::{Stamped, Time};
@@ -15,12 +15,12 @@ use std::time::Duration;
 
 /// The gaps, in nanoseconds.
 pub const GAPS_NS: [u64; 7] = [10_000, 20_000, 50_000, 100_000, 200_000, 500_000, 1_000_000];
-/// Packets of each stream. Small ones: only the times of packets are of interest.
+/// Packets of each stream. They are small: only their times matter.
 const PACKETS: u32 = 200;
 const PAYLOAD: u16 = 100;
-/// A gap can be made if nine of ten are off by at most this part of it. The rates of Rapid's streams lie 15 % apart.
+/// A gap can be made if nine of ten are off by at most this fraction. Adjacent rates of Rapid's streams differ by 15 %.
 const OFF: f64 = 0.1;
-/// The longest that a stream of these may take; more is a machine that stands still.
+/// Longest duration of a measuring stream; a machine that takes longer is stalled.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 /// Three percentiles, in nanoseconds.
@@ -43,14 +43,14 @@ impl Spread {
     }
 }
 
-/// Gaps of one length, made in one way.
+/// Gaps of one length, made by one method.
 #[derive(Clone, Copy, Debug)]
 pub struct Made {
-    /// In which way.
+    /// The method.
     pub by: Gaps,
-    /// The gap that was meant.
+    /// The intended gap.
     pub gap_ns: u64,
-    /// By how much gaps were off. `None`: the kernel did not tell when packets left.
+    /// Errors of gaps. `None`: the kernel reported no departure times.
     pub off: Option<Spread>,
 }
 
@@ -61,12 +61,12 @@ impl Made {
     }
 }
 
-/// What this machine can make.
+/// Measured abilities of this machine.
 #[derive(Clone, Debug)]
 pub struct Ability {
     /// How late a sleeping thread wakes.
     pub wake_up: Spread,
-    /// Who takes the times of departures and arrivals.
+    /// Clocks of departures and arrivals.
     pub sources: (Source, Source),
     /// All ways and gaps.
     pub made: Vec<Made>,
@@ -96,13 +96,13 @@ impl Ability {
         Ok(Ability { wake_up, sources: (departures, arrivals), made })
     }
 
-    /// The shortest gap that can be made in this way, as all longer ones can. `None`: not even the longest.
+    /// The shortest gap for which this method makes all longer ones. `None`: not even the longest.
     pub fn shortest_ns(&self, by: Gaps) -> Option<u64> {
         let descending = self.made.iter().rev().filter(|made| made.by == by);
         descending.take_while(|made| made.is_made()).last().map(|made| made.gap_ns)
     }
 
-    /// The rate of packets of this size at the shortest gap that can be made in any way.
+    /// The rate of packets of this size at the shortest gap that any method makes.
     pub fn fastest(&self, packet: Bytes) -> Option<Rate> {
         let shortest = Gaps::ALL.into_iter().filter_map(|by| self.shortest_ns(by)).min()?;
         Some(Rate::of(packet, Span::from_nanos(shortest)))
@@ -113,7 +113,7 @@ fn source_of(time: Time) -> Source {
     if time.card_ns.is_some() { Source::Card } else { time.source }
 }
 
-/// By how much the gaps of a stream are off, and who says so.
+/// Errors of a stream's gaps, and the clock that measured them.
 fn errors(here: &Stamped, to: SocketAddr, pacer: &mut Pacer, gap_ns: u64) -> io::Result<(Option<Spread>, Source)> {
     let bits = f64::from(PAYLOAD + stream::overhead(to)) * 8.0;
     let rate_bps = (bits / gap_ns as f64 * 1e9).round() as u64;
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_values_that_were_measured() {
+    fn percentiles_are_measured_values() {
         // Of 10: the 5th, the 9th, the 10th.
         let spread = Spread::of((1..=10).rev().collect()).expect("values");
         assert_eq!(spread, Spread { p50_ns: 5, p90_ns: 9, p99_ns: 10 });
@@ -144,8 +144,8 @@ mod tests {
     }
 
     #[test]
-    fn the_fastest_rate_is_that_of_the_shortest_gap_below_which_none_fails() {
-        // 20 us are made by chance, since 50 us are not; the timer makes 100 us within 10 us.
+    fn fastest_rate_follows_shortest_reliable_gap() {
+        // 20 us does not count, since 50 us fails; the timer makes 100 us within 10 us.
         let ability = Ability {
             wake_up: Spread { p50_ns: 0, p90_ns: 0, p99_ns: 0 },
             sources: (Source::Kernel, Source::Kernel),
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_measured_has_all_ways_and_gaps_and_the_kernels_times() {
+    fn measurement_covers_all_ways_and_gaps() {
         let ability = Ability::measure().expect("a loopback device");
         assert_eq!(ability.sources, (Source::Kernel, Source::Kernel));
         let found: Vec<(Gaps, u64)> = ability.made.iter().map(|made| (made.by, made.gap_ns)).collect();

@@ -1,12 +1,12 @@
-//! A controller of the registry as a real path wants it. One that counts time in round trips counts none shorter than
-//! [`SHORTEST_ROUND_TRIP`], unless it is told how short: a packet's own time at the bottleneck may be more than the round
+//! Controllers of the registry, configured for real paths. Those that count time in round trips use at least
+//! [`SHORTEST_ROUND_TRIP`] unless configured otherwise: one packet's transmission time at the bottleneck may exceed the round
 //! trip of the empty path.
 
 use packetscale_models::congestion::rapid::SHORTEST_ROUND_TRIP;
 use packetscale_models::congestion::{AnyController, Entry, Setup};
 use packetscale_models::settings::{Setting, SettingError, Settings};
 
-/// The setting that says it.
+/// Name of the setting.
 const SHORTEST: &str = "shortest_round_trip";
 
 /// The entry's controller with these settings.
@@ -39,7 +39,7 @@ mod tests {
         Settings::from([("shortest_round_trip".to_string(), Setting::Span(Span::from_millis(ms)))])
     }
 
-    /// The controller as a real path has it, and as the registry builds it, in words.
+    /// The controller configured for a real path, and as the registry builds it, as text.
     fn both(name: &str, settings: &Settings, as_registered: &Settings) -> (String, String) {
         let entry = packetscale_models::congestion::find(name).expect("registered");
         let here = for_a_real_path(entry, &setup(), settings).expect("built");
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn rapid_counts_no_round_trip_below_twenty_milliseconds() {
+    fn rapid_counts_no_rtt_below_20_ms() {
         let (here, there) = both("rapid", &Settings::new(), &shortest(20));
         assert_eq!(here, there);
         let plain = both("rapid", &Settings::new(), &Settings::new()).1;
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_that_is_said_is_kept() {
+    fn explicit_shortest_round_trip_is_used() {
         let (here, there) = both("rapid", &shortest(1), &shortest(1));
         assert_eq!(here, there);
     }

@@ -1,7 +1,7 @@
-//! Sends a file, or what a program writes, to a receiver: [`Parcel`] is the flow of its data, [`send`] is all of it.
+//! Sends a file, or the output of a program, to a receiver: [`Parcel`] is the flow of its data, [`send`] the whole transfer.
 //!
-//! Segment n of a flow holds the bytes from `offset + n * size` on. The receiver says what it has of an earlier session and its
-//! hash; who has the same bytes goes on behind them. In the end both compare the BLAKE3 hash of the whole.
+//! Segment n of a flow holds the bytes from `offset + n * size` on. The receiver reports the length and hash of its partial file;
+//! if the sender's prefix has the same hash, the transfer resumes there. At the end both compare the BLAKE3 hash of the whole.
 
 use crate::controllers;
 use crate::host::Destination;
@@ -19,50 +19,50 @@ use std::net::SocketAddr;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::time::Duration;
 
-/// So much is read ahead of what has been sent, in segments.
+/// Read-ahead, in segments.
 const AHEAD: usize = 4096;
-/// What is read at a time, and how many such blocks wait to be sent.
+/// Size of a read, and maximum number of blocks that wait to be sent.
 const BLOCK: usize = 1 << 16;
 const BLOCKS: usize = 16;
-/// A source that has nothing is asked again after this.
-const ASK_AGAIN: Span = Span::from_millis(1);
-/// The sender's parameters, those of scenarios that say nothing of them.
+/// Retry interval of a source without data.
+const RETRY_AFTER: Span = Span::from_millis(1);
+/// The sender's parameters: the defaults of scenarios.
 const INITIAL_WINDOW: u32 = 10;
 const MIN_RTO: Span = Span::from_millis(200);
 const DELAYED_ACK: u16 = 2;
 const DELAYED_ACK_US: u32 = 40_000;
-/// Nothing heard for so long ends it. It goes on where it was when it is sent again.
+/// Time without a packet after which a transfer ends. Sending again resumes it.
 const PATIENCE: Span = Span::from_secs(20);
-/// How often another session's file is waited for.
+/// Number of attempts while another session has the file.
 const TRIES: u32 = 4;
 
-/// What is there to send.
+/// Result of a read from a supply.
 pub enum Supplied {
-    /// These bytes, not none.
+    /// These bytes, at least one.
     Bytes(Vec<u8>),
-    /// Nothing yet.
+    /// No data yet.
     Later,
-    /// Nothing more.
+    /// End of data.
     End,
 }
 
-/// What hands over data to send. It does not wait.
+/// Source of data to send. It never blocks.
 pub trait Supply {
     /// The next bytes.
     ///
     /// # Errors
-    /// The system's.
+    /// A system error.
     fn next(&mut self) -> io::Result<Supplied>;
 }
 
-/// A source that is read in a thread of its own: it may keep its reader waiting.
+/// A source that is read in its own thread, because reads may block.
 pub struct Reading(Receiver<io::Result<Vec<u8>>>);
 
 impl Reading {
     /// Begins to read.
     ///
     /// # Errors
-    /// There is no thread to be had.
+    /// The system cannot start a thread.
     pub fn of(mut source: Box<dyn Read + Send>) -> io::Result<Reading> {
         let (hand, handed) = mpsc::sync_channel(BLOCKS);
         std::thread::Builder::new().name("send-read".to_string()).spawn(move || {
@@ -103,14 +103,14 @@ pub struct Parcel<'a> {
     outgoing: Outgoing,
     supply: &'a mut dyn Supply,
     size: usize,
-    beside: usize,
-    /// Segments from the first that is not acknowledged on, and its number.
+    header_bytes: usize,
+    /// Segments from the first unacknowledged one on, and its number.
     held: VecDeque<Vec<u8>>,
     first: u64,
-    /// Less than a segment, until more comes.
+    /// An incomplete segment, until more data come.
     rest: Vec<u8>,
     ended: bool,
-    /// Of the whole, with what the receiver had before.
+    /// Hash of the whole, including the receiver's earlier bytes.
     hasher: blake3::Hasher,
     bytes: u64,
     offset: u64,
@@ -118,12 +118,12 @@ pub struct Parcel<'a> {
 }
 
 impl<'a> Parcel<'a> {
-    /// A flow that begins behind what `hasher` has seen. `size`: bytes of data in a segment; `beside`: what an IP packet has
-    /// beside them. `watch` hears how many bytes of the whole have arrived.
+    /// A flow that resumes behind the bytes in `hasher`. `size`: bytes of data in a segment; `header_bytes`: the rest of an IP
+    /// packet. `watch` receives the number of bytes that have arrived.
     pub fn new(
         number: u32,
         outgoing: Outgoing,
-        (size, beside): (usize, usize),
+        (size, header_bytes): (usize, usize),
         hasher: blake3::Hasher,
         supply: &'a mut dyn Supply,
         watch: &'a mut dyn FnMut(u64),
@@ -134,7 +134,7 @@ impl<'a> Parcel<'a> {
             outgoing,
             supply,
             size,
-            beside,
+            header_bytes,
             held: VecDeque::new(),
             first: 0,
             rest: Vec::new(),
@@ -151,7 +151,7 @@ impl<'a> Parcel<'a> {
         (self.bytes, *self.hasher.finalize().as_bytes())
     }
 
-    /// Transmissions, and how many of them were repetitions.
+    /// Transmissions, and retransmissions among them.
     pub fn sent(&self) -> (u64, u64) {
         let counters = self.outgoing.sender().counters();
         (counters.sent, counters.retransmitted)
@@ -171,7 +171,7 @@ impl<'a> Parcel<'a> {
                     self.ended = true;
                     let last = std::mem::take(&mut self.rest);
                     if !last.is_empty() {
-                        let size = Bytes::new((last.len() + self.beside) as u64);
+                        let size = Bytes::new((last.len() + self.header_bytes) as u64);
                         self.held.push_back(last);
                         self.outgoing.sender_mut().offer_message(1, size);
                     }
@@ -213,13 +213,13 @@ impl Flows for Parcel<'_> {
         held.len()
     }
 
-    fn look(&mut self, now: Time) -> Result<Next, Ends> {
+    fn step(&mut self, now: Time) -> Result<Next, Ends> {
         self.refill()?;
         if self.ended && self.held.is_empty() {
             return Ok(Next::Over);
         }
         let waits = !self.ended && self.held.len() < AHEAD;
-        Ok(Next::At(if waits { now + ASK_AGAIN } else { Time::MAX }))
+        Ok(Next::At(if waits { now + RETRY_AFTER } else { Time::MAX }))
     }
 
     fn acknowledged(&mut self, _: usize, _: Time) {
@@ -231,13 +231,13 @@ impl Flows for Parcel<'_> {
     }
 }
 
-/// What is sent.
+/// The data to send.
 pub struct Item<'a> {
     /// Its name at the receiver.
     pub name: &'a str,
-    /// Opens it, from its beginning.
+    /// Opens it at its beginning.
     pub open: &'a mut dyn FnMut() -> io::Result<Box<dyn Read + Send>>,
-    /// It can be opened again.
+    /// Whether it can be opened again.
     pub again: bool,
     /// Largest IP packet.
     pub packet: u16,
@@ -245,20 +245,20 @@ pub struct Item<'a> {
     pub controller: &'a dyn Fn(&Setup) -> Result<AnyController, String>,
 }
 
-/// What was done.
+/// Totals of a transfer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Sent {
     /// Bytes of the whole.
     pub bytes: u64,
-    /// Of these the receiver had before.
+    /// Bytes that the receiver had before.
     pub before: u64,
-    /// Its BLAKE3 hash, which is the receiver's too.
+    /// Its BLAKE3 hash, equal to the receiver's.
     pub hash: [u8; HASH],
-    /// Packets sent, and how many of them again.
+    /// Packets sent, and retransmissions among them.
     pub packets: (u64, u64),
-    /// After how many packets CUBIC took over, if it did: this machine made the gaps of the controller too late.
+    /// After how many packets CUBIC took over, if it did, because the controller's gaps were too late.
     pub fell_back: Option<u64>,
-    /// How long it took.
+    /// Duration.
     pub took: Duration,
 }
 
@@ -271,10 +271,10 @@ pub enum SendError {
     /// Its controller.
     #[error("{0}")]
     Controller(String),
-    /// The receiver has a part of something else, and there is no way back to the beginning.
+    /// The receiver has a part of another file, and the source cannot be read again.
     #[error("the receiver has {0} bytes of something else under this name; choose another with --name")]
     Another(u64),
-    /// Nobody answers.
+    /// No server answers.
     #[error(
         "{0} does not answer: is packetscale live receive running there, with the same key, and does UDP get through?"
     )]
@@ -282,8 +282,8 @@ pub enum SendError {
     /// The receiver.
     #[error("{0}")]
     Session(SessionError),
-    /// It ended before its time. What has arrived is kept.
-    #[error("{0}; what has arrived is kept: send it again to go on")]
+    /// It ended early. The receiver stores the partial file.
+    #[error("{0}; the receiver stores the partial file: send it again to resume")]
     Ended(Ends),
 }
 
@@ -302,25 +302,25 @@ impl From<ProbeError> for SendError {
     }
 }
 
-/// Sends it. `watch` hears how many bytes of the whole have arrived.
+/// Sends it. `watch` receives the number of bytes that have arrived.
 ///
 /// # Errors
-/// Why it was not sent. What has arrived is kept for the next time.
+/// Why it was not sent. The receiver stores the partial file for the next attempt.
 pub fn send(to: &Destination, item: Item<'_>, watch: &mut dyn FnMut(u64)) -> Result<Sent, SendError> {
     let headers = overhead(to.address);
     let size = item.packet.saturating_sub(headers).max(LEAST_SIZE as u16);
-    let wish = Grant { size, rate_bps: u64::MAX, bytes: u64::MAX, duration_ms: u32::MAX };
-    let mut client = Client::open_patiently(to.address, &to.keys, wish)?;
+    let request = Grant { size, rate_bps: u64::MAX, bytes: u64::MAX, duration_ms: u32::MAX };
+    let mut client = Client::open_patiently(to.address, &to.keys, request)?;
     let rtt = Span::from_nanos(client.base_rtt_ns()?);
-    let beside = client.beside_data();
-    let size = usize::from(client.grant.size + headers) - beside;
+    let header_bytes = client.data_overhead();
+    let size = usize::from(client.grant.size + headers) - header_bytes;
     let (number, begun, hasher, source) = agreed(&mut client, item.name, size, item.open, item.again)?;
-    let packet = Bytes::new((size + beside) as u64);
+    let packet = Bytes::new((size + header_bytes) as u64);
     let setup = Setup { now: Time::ZERO, packet, handshake_rtt: rtt, initial_window: INITIAL_WINDOW, seed: 1 };
     let controller = (item.controller)(&setup).map_err(SendError::Controller)?;
     let outgoing = flow(packet, rtt, begun.window, controller).with_fall_back(client.is_busy());
     let mut reading = Reading::of(source).map_err(SendError::Unreadable)?;
-    let mut parcel = Parcel::new(number, outgoing, (size, beside), hasher, &mut reading, watch);
+    let mut parcel = Parcel::new(number, outgoing, (size, header_bytes), hasher, &mut reading, watch);
     let began = std::time::Instant::now();
     client.drive(PATIENCE, &mut parcel).map_err(SendError::Ended)?;
     let took = began.elapsed();
@@ -329,22 +329,22 @@ pub fn send(to: &Destination, item: Item<'_>, watch: &mut dyn FnMut(u64)) -> Res
     Ok(Sent { bytes, before: begun.offset, hash, packets, fell_back, took })
 }
 
-/// A controller of the registry, as a real path wants it, that needs nothing of routers.
+/// A controller of the registry, configured for a real path, that needs no support from routers.
 ///
 /// # Errors
-/// There is none of this name that can be used here.
+/// There is no such controller, or it needs routers' support.
 pub fn controller(name: &str, setup: &Setup) -> Result<AnyController, String> {
     let entry = find(name);
     let entry = entry.ok_or_else(|| format!("found \"{name}\"; expected one of `packetscale list controllers`"))?;
     let controller = controllers::for_a_real_path(entry, setup, &Settings::new()).map_err(|error| error.to_string())?;
     let needs = controller.needs();
     if needs.available || needs.offers {
-        return Err(format!("found \"{name}\"; expected one that needs nothing of routers"));
+        return Err(format!("found \"{name}\"; expected one that works without routers' support"));
     }
     Ok(controller)
 }
 
-/// The sending end of such a flow, which begins now.
+/// The sending end of a new flow.
 pub fn flow(packet: Bytes, rtt: Span, window: u32, controller: AnyController) -> Outgoing {
     let params = SenderParams {
         packet,
@@ -359,22 +359,22 @@ pub fn flow(packet: Bytes, rtt: Span, window: u32, controller: AnyController) ->
     Outgoing::new(params, controller, Time::ZERO, true, false)
 }
 
-/// What such a flow asks its receiver for.
-pub fn begin(name: &str, size: usize, anew: bool) -> Begin {
+/// The request for a flow with a file.
+pub fn begin(name: &str, size: usize, restart: bool) -> Begin {
     Begin {
         size: size as u16,
         delayed_ack: DELAYED_ACK,
         delayed_ack_us: DELAYED_ACK_US,
         window: u32::MAX,
         stamps: true,
-        purpose: Purpose::File { name: name.to_string(), anew },
+        purpose: Purpose::File { name: name.to_string(), restart },
     }
 }
 
-/// A flow, what of it the receiver has, the hash of that, and the source behind it.
+/// A flow, the receiver's length and hash of its file, and the source behind that.
 type Agreed = (u32, Begun, blake3::Hasher, Box<dyn Read + Send>);
 
-/// Begins a flow where the receiver is, if it has the same bytes; else from the beginning.
+/// Begins a flow behind the receiver's bytes if the source has the same; else from the beginning.
 fn agreed(
     client: &mut Client,
     name: &str,
@@ -396,7 +396,7 @@ fn agreed(
     Ok((number, begun, blake3::Hasher::new(), source))
 }
 
-/// A flow that has begun; another session may have to end first.
+/// Requests a flow, waiting for another session to end if needed.
 fn begun(client: &mut Client, begin: &Begin) -> Result<(u32, Begun), SessionError> {
     for _ in 1..TRIES {
         match client.begin(begin.clone()) {
@@ -411,7 +411,7 @@ fn begun(client: &mut Client, begin: &Begin) -> Result<(u32, Begun), SessionErro
     client.begin(begin.clone())
 }
 
-/// Reads so many bytes, as far as there are any.
+/// Reads and hashes up to this number of bytes.
 fn read_again(source: &mut dyn Read, bytes: u64) -> io::Result<blake3::Hasher> {
     let mut hasher = blake3::Hasher::new();
     hasher.update_reader(source.take(bytes))?;

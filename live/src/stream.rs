@@ -1,27 +1,27 @@
-//! Sends the packets of a stream at their gaps, and reads from the kernel when each really left.
+//! Sends the packets of a stream with given gaps, and reads their departure times from the kernel.
 //!
-//! A packet that is late delays those behind it: gaps are counted from when the packet before was sent, so one that is
-//! missed does not make the next too short.
+//! A late packet delays those behind it: gaps count from the departure of the packet before, so lateness does not shorten the
+//! next gap.
 
 use crate::pace::Pacer;
-use crate::socket::{Departure, Mark, Stamped, Telling};
+use crate::socket::{Departure, DepartureReader, Mark, Stamped};
 use crate::wire::{HEADER, Ordered, Source, Stamp, write_data};
 use harness::realtime::clock::{monotonic_ns, sleep_until};
 use packetscale_models::units::Span;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 
-/// The smallest payload of a packet of a stream: its head.
+/// Minimum payload of a stream's packet: its head.
 pub const LEAST_PAYLOAD: usize = HEADER + 8;
-/// The longest stream: a server sends no longer one.
+/// Maximum length of a stream, which servers enforce.
 pub const LONGEST: Span = Span::from_nanos(2_000_000_000);
-/// How long to wait for the times of packets that have left.
+/// Timeout for the departure times of sent packets.
 const PATIENCE_NS: u64 = 50_000_000;
 const LOOK_NS: u64 = 1_000_000;
-/// By so many bytes the filling moves on from packet to packet: no two packets of a stream are alike.
+/// Offset between the fillings of consecutive packets: no two packets of a stream are alike.
 const SHIFT: usize = 61;
 
-/// Bytes of IP and UDP headers before a payload to this address. A mapped IPv4 address is IPv4's.
+/// Bytes of IP and UDP headers for this address. A mapped IPv4 address is IPv4.
 pub fn overhead(to: SocketAddr) -> u16 {
     match to.ip().to_canonical() {
         IpAddr::V4(_) => 20 + 8,
@@ -41,8 +41,8 @@ pub fn gaps_ns(stream: &Ordered, overhead: u16) -> Vec<f64> {
     (1..count).map(|packet| bits / rate(packet) * 1e9).collect()
 }
 
-/// Sends a stream; returns the departures that the kernel told, in the order of the packets, and who took the times.
-/// `carry_on` is asked before each packet. A stream ends early when a packet finds no room: its gaps cannot be made.
+/// Sends a stream; returns the kernel's departure times, in the order of the packets, and the clock that took them.
+/// `carry_on` is called before each packet. A stream ends early when the local queue is full: its gaps cannot be made.
 ///
 /// # Errors
 /// A packet cannot be sent ([`is_too_large`](crate::socket::is_too_large): the path does not take it unbroken), or the
@@ -59,9 +59,9 @@ pub fn send(
     let mut datagram = vec![0; size];
     let mut gaps = gaps_ns(stream, overhead(to)).into_iter();
     let mut numbers = Vec::with_capacity(stream.count as usize);
-    let mut told = Vec::with_capacity(stream.count as usize);
+    let mut departures = Vec::with_capacity(stream.count as usize);
     let mut due = monotonic_ns();
-    let telling = Telling::begin(socket)?;
+    let reader = DepartureReader::begin(socket)?;
     for packet in 0..stream.count {
         let from = packet as usize * SHIFT % filling.len().saturating_sub(size).max(1);
         if let Some(filling) = filling.get(from..from + size) {
@@ -72,26 +72,26 @@ pub fn send(
         if !carry_on() {
             break;
         }
-        match telling.send(&datagram, to, mark) {
+        match reader.send(&datagram, to, mark) {
             Err(full) if full.kind() == io::ErrorKind::WouldBlock => break,
             number => numbers.push(number?),
         }
         due = now + gaps.next().unwrap_or(0.0) as u64;
-        // The error queue holds some 270 times by default and drops the rest: it is emptied in the gaps.
-        told.extend(telling.departures()?);
+        // The error queue holds some 270 times by default and drops more: empty it during gaps.
+        departures.extend(reader.departures()?);
     }
     let until = monotonic_ns() + PATIENCE_NS;
-    while told.len() < numbers.len() && monotonic_ns() < until {
+    while departures.len() < numbers.len() && monotonic_ns() < until {
         sleep_until(monotonic_ns() + LOOK_NS);
-        told.extend(telling.departures()?);
+        departures.extend(reader.departures()?);
     }
-    Ok(matched(&told, stream.first, &numbers))
+    Ok(matched(&departures, stream.first, &numbers))
 }
 
-/// The times of the packets that had these numbers, and who took them.
-fn matched(told: &[Departure], first: u64, numbers: &[u32]) -> (Vec<Stamp>, Source) {
+/// Departure times of the packets with these numbers, and the clock that took them.
+fn matched(departures: &[Departure], first: u64, numbers: &[u32]) -> (Vec<Stamp>, Source) {
     let (mut stamps, mut source) = (Vec::with_capacity(numbers.len()), Source::Kernel);
-    for one in told {
+    for one in departures {
         if let Some(packet) = numbers.iter().position(|number| *number == one.number) {
             source = one.source;
             stamps.push(Stamp { sequence: first + packet as u64, ns: one.ns });

@@ -24,7 +24,7 @@ const RTT: Span = Span::from_millis(20);
 const SIZE: usize = 1500 - HEADERS - 52;
 /// One in a hundred is lost, there and back.
 const SHAPE: Shape = Shape { rate: Rate::from_mbps(50), rtt: RTT, buffer: 80, packet: PACKET, one_in: 100 };
-const WISH: Grant = Grant { size: 1472, rate_bps: 1_000_000_000, bytes: 1 << 40, duration_ms: 1_000_000 };
+const REQUEST: Grant = Grant { size: 1472, rate_bps: 1_000_000_000, bytes: 1 << 40, duration_ms: 1_000_000 };
 const PATIENCE: Span = Span::from_secs(4);
 
 fn keys() -> Keys {
@@ -32,7 +32,7 @@ fn keys() -> Keys {
 }
 
 fn server() -> Server {
-    called(Limits { grant: WISH, ..Limits::DEFAULT }, keys())
+    called(Limits { grant: REQUEST, ..Limits::DEFAULT }, keys())
 }
 
 /// A link to a server that has just started and keeps files in this folder.
@@ -41,16 +41,16 @@ fn started(folder: &Path, force: bool) -> Link {
     Link::to(SHAPE, server().keeping(Box::new(store)), keys())
 }
 
-/// The same with a folder of its own, a session, and the flow 3, whose file is `file`.
+/// The same with its own folder, a session, and flow 3, whose file is `file`.
 fn begun() -> (TempDir, Link, Begun) {
     let folder = tempfile::tempdir().expect("a folder");
     let mut link = started(folder.path(), false);
-    link.open(WISH);
+    link.open(REQUEST);
     let begun = link.begin(3, begin("file", SIZE, false)).expect("begun");
     (folder, link, begun)
 }
 
-/// The hash of so many times this byte.
+/// The hash of `times` bytes of this value.
 fn hash(byte: u8, times: usize) -> [u8; HASH] {
     *blake3::hash(&vec![byte; times]).as_bytes()
 }
@@ -78,18 +78,18 @@ impl Supply for Pieces<'_> {
     }
 }
 
-/// What became of a file.
+/// Result of a file transfer.
 #[derive(Debug)]
 enum Outcome {
     Kept,
-    /// The receiver had so much, and the session broke.
+    /// The receiver had this many bytes, and the session broke.
     Broken(Ends),
     Refused(String),
 }
 
-/// Sends data as a file of this name, behind what the receiver has of them.
+/// Sends data as a file of this name, resuming the receiver's partial file.
 fn sent(link: &mut Link, name: &str, data: &[u8], controller: &str) -> (u64, Outcome) {
-    let grant = link.open(WISH);
+    let grant = link.open(REQUEST);
     let mut number = 3;
     let mut begun = match link.begin(number, begin(name, SIZE, false)) {
         Ok(begun) => begun,
@@ -98,7 +98,7 @@ fn sent(link: &mut Link, name: &str, data: &[u8], controller: &str) -> (u64, Out
     let has = data.get(..begun.offset as usize).map(|has| *blake3::hash(has).as_bytes());
     if begun.offset > 0 && has != Some(begun.hash) {
         number += 1;
-        begun = link.begin(number, begin(name, SIZE, true)).expect("begun anew");
+        begun = link.begin(number, begin(name, SIZE, true)).expect("restarted");
     }
     let offset = begun.offset as usize;
     let mut hasher = blake3::Hasher::new();
@@ -128,7 +128,7 @@ fn kept(folder: &Path, name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn files_of_any_length_arrive_intact_through_losses() {
+fn files_arrive_intact_despite_loss() {
     let folder = tempfile::tempdir().expect("a folder");
     for (number, length) in [0, 1, SIZE - 1, SIZE, SIZE + 1, 3_000_000].into_iter().enumerate() {
         let (data, name) = (data(length), format!("file{number}"));
@@ -141,7 +141,7 @@ fn files_of_any_length_arrive_intact_through_losses() {
 }
 
 #[test]
-fn transfer_goes_on_where_a_server_was_killed() {
+fn transfer_resumes_after_server_was_killed() {
     let folder = tempfile::tempdir().expect("a folder");
     let data = data(4_000_000);
     let mut before = 0;
@@ -161,7 +161,7 @@ fn transfer_goes_on_where_a_server_was_killed() {
 }
 
 #[test]
-fn part_of_another_file_is_not_continued() {
+fn does_not_resume_part_of_other_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut other = data(200_000);
     other[5] ^= 1;
@@ -173,34 +173,34 @@ fn part_of_another_file_is_not_continued() {
 }
 
 #[test]
-fn existing_file_is_not_overwritten_unless_by_force() {
+fn overwrites_existing_file_only_if_forced() {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("file"), b"old").expect("written");
     let (_, outcome) = sent(&mut started(folder.path(), false), "../file", &data(10), "cubic");
-    assert!(matches!(&outcome, Outcome::Refused(text) if text.contains("it is there already")), "{outcome:?}");
+    assert!(matches!(&outcome, Outcome::Refused(text) if text.contains("it exists")), "{outcome:?}");
     assert_eq!(kept(folder.path(), "file"), b"old");
     assert!(matches!(sent(&mut started(folder.path(), true), "../file", &data(10), "cubic"), (0, Outcome::Kept)));
     assert_eq!(kept(folder.path(), "file"), data(10));
 }
 
 #[test]
-fn server_that_takes_no_files_refuses_them() {
+fn server_without_store_refuses_files() {
     let (_, outcome) = sent(&mut Link::to(SHAPE, server(), keys()), "file", &data(10), "cubic");
     assert!(matches!(&outcome, Outcome::Refused(text) if text.contains("takes no files")), "{outcome:?}");
 }
 
 #[test]
-fn data_with_another_hash_makes_no_file() {
+fn rejects_data_with_wrong_hash() {
     let (folder, mut link, _) = begun();
     link.inject(3, 0, &[7; 100]);
     let Body::Refuse { text, .. } = link.finish(3, 100, hash(8, 100)) else { panic!() };
-    assert!(text.contains("not what was sent"), "{text}");
+    assert!(text.contains("differs from the sender"), "{text}");
     assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 0);
 }
 
-/// Whoever knows a session's number and address, and not its key, spoils nothing.
+/// Knowing a session's number and address without its key is harmless.
 #[test]
-fn segment_without_the_key_is_dropped() {
+fn drops_segment_without_key() {
     let (_folder, mut link, _) = begun();
     for forger in [Keys::default(), shared::keys("5a")] {
         assert_eq!(link.forge(3, 0, &[8; SIZE], &forger), None);
@@ -211,10 +211,10 @@ fn segment_without_the_key_is_dropped() {
 
 /// Two at once, then one in a second: each may make the receiver read a large file.
 #[test]
-fn wishes_for_files_of_a_session_are_limited_in_rate() {
+fn limits_file_requests_per_session() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut link = started(folder.path(), false);
-    link.open(WISH);
+    link.open(REQUEST);
     let answered = (3..1003).filter(|number| {
         let before = link.server.counters().dropped;
         link.try_ask(*number, Body::Begin(begin(&format!("file{number}"), SIZE, false)));
@@ -225,23 +225,23 @@ fn wishes_for_files_of_a_session_are_limited_in_rate() {
     link.begin(2000, begin("another", SIZE, false)).expect("begun");
 }
 
-/// Each segment beside a hole of its own.
+/// Isolated segments, each with its own hole.
 #[test]
-fn receiver_keeps_a_limited_list_of_holes() {
+fn receiver_limits_list_of_holes() {
     let (_folder, mut link, begun) = begun();
     let odd = (1..u64::from(begun.window)).step_by(2);
     let taken = odd.filter(|sequence| link.inject(3, *sequence, &[7; SIZE]).is_some()).count();
     assert_eq!(taken, 1024);
-    // What fills a hole is taken, and another may come.
+    // A segment that fills a hole is accepted, and frees an entry.
     assert!(link.inject(3, 2, &[7; SIZE]).is_some());
     assert!(link.inject(3, 2 * 1024 + 1, &[7; SIZE]).is_some());
     assert_eq!(link.inject(3, 2 * 1024 + 3, &[7; SIZE]), None);
 }
 
 #[test]
-fn old_wish_does_not_end_a_later_flow() {
+fn old_request_does_not_end_later_flow() {
     let (_folder, mut link, _) = begun();
-    link.begin(4, begin("file", SIZE, true)).expect("begun anew");
+    link.begin(4, begin("file", SIZE, true)).expect("restarted");
     link.inject(4, 0, &[7; 100]);
     assert_eq!(link.try_ask(3, Body::Begin(begin("file", SIZE, false))), None);
     assert_eq!(link.finish(4, 100, hash(7, 100)), Body::Finished);
@@ -249,18 +249,19 @@ fn old_wish_does_not_end_a_later_flow() {
 
 /// The first refusal may be lost.
 #[test]
-fn failed_flow_is_refused_as_often_as_it_is_sent_to() {
+fn refuses_every_packet_of_failed_flow() {
     let (_folder, mut link, _) = begun();
     for round in 0..3 {
         for answer in [Some(link.finish(3, 1, [0; 32])), link.inject(3, 0, &[7; 100])] {
-            let refused = matches!(&answer, Some(Body::Refuse { text, .. }) if text.contains("not what was sent"));
+            let refused =
+                matches!(&answer, Some(Body::Refuse { text, .. }) if text.contains("differs from the sender"));
             assert!(refused, "{round}: {answer:?}");
         }
     }
 }
 
 #[test]
-fn segments_that_do_not_fit_are_dropped() {
+fn drops_segments_beyond_limits() {
     let (_folder, mut link, _) = begun();
     for (sequence, length) in [(0, 0), (0, SIZE + 1), (1 << 40, SIZE), (u64::MAX, SIZE)] {
         assert_eq!(link.inject(3, sequence, &vec![7; length]), None, "{sequence} {length}");

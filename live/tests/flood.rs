@@ -1,5 +1,5 @@
-//! A server on the loopback device and clients that mean no good. Counts are judged, not times. One test: it looks at the
-//! memory of the whole program.
+//! A server on the loopback device and hostile clients. Judges counts, not times. One test only: it measures the memory of the
+//! whole program.
 
 mod shared;
 
@@ -10,22 +10,22 @@ use shared::{LOCAL, Stranger, serving};
 use std::net::SocketAddr;
 use std::time::Duration;
 
-const WISH: Grant = Grant { size: 1200, rate_bps: 50_000_000, bytes: 10_000_000, duration_ms: 60_000 };
+const REQUEST: Grant = Grant { size: 1200, rate_bps: 50_000_000, bytes: 10_000_000, duration_ms: 60_000 };
 const STREAM: Ordered =
     Ordered { first: 0, count: 64, lowest_bps: 10_000_000, highest_bps: 15_000_000, levels: 4, size: 1200 };
 const HALF_OPEN: u64 = 10_000;
 /// A hundred bytes for each half-open session would be more.
 const MOST_GROWTH: u64 = 100 * HALF_OPEN;
 
-/// Orders streams and never says that any of it arrived, until the server ends the session.
+/// Orders streams and never reports an arrival, until the server ends the session.
 fn take_without_giving(server: SocketAddr, session: u64) -> Reason {
-    let taker = Stranger::new(server, WISH);
+    let taker = Stranger::new(server, REQUEST);
     taker.open(session);
     taker.socket.set_read_timeout(Some(Duration::from_millis(20))).expect("set");
     for number in 3..1000 {
-        taker.say(session, number, Body::Order { stream: STREAM, arrived: 0 });
-        while let Some(heard) = taker.heard() {
-            if let Body::Close(reason) = heard {
+        taker.send(session, number, Body::Order { stream: STREAM, arrived: 0 });
+        while let Some(body) = taker.received() {
+            if let Body::Close(reason) = body {
                 return reason;
             }
         }
@@ -41,11 +41,11 @@ fn resident() -> u64 {
 }
 
 #[test]
-fn floods_and_takers_keep_no_memory_and_harm_nobody() {
-    let (serving, told) = serving(LOCAL, Limits { per_address: 8, ..Limits::DEFAULT }, Keys::default());
-    let mut friend = Client::open(serving.address, Keys::default(), WISH).expect("a session");
-    let stranger = Stranger::new(serving.address, WISH);
-    // What is allocated once is there.
+fn floods_use_no_memory_and_block_no_client() {
+    let (serving, counters_rx) = serving(LOCAL, Limits { per_address: 8, ..Limits::DEFAULT }, Keys::default());
+    let mut friend = Client::open(serving.address, Keys::default(), REQUEST).expect("a session");
+    let stranger = Stranger::new(serving.address, REQUEST);
+    // One-time allocations first.
     for session in 0..100 {
         stranger.challenged(1_000_000 + session);
     }
@@ -68,9 +68,9 @@ fn floods_and_takers_keep_no_memory_and_harm_nobody() {
     }
     drop(friend);
     // Until the server has read that: one that ends first would end the session itself.
-    told.iter().find(|counters| counters.closed == 1).expect("counters");
+    counters_rx.iter().find(|counters| counters.closed == 1).expect("counters");
     serving.end();
-    let last = told.iter().last().expect("counters");
+    let last = counters_rx.iter().last().expect("counters");
     assert_eq!((last.begun, last.challenged), (4, 100 + HALF_OPEN + 4));
     assert_eq!((last.silent, last.closed, last.limited, last.crowded, last.sessions), (3, 1, 0, 0, 0), "{last:?}");
     // Two streams of each taker, four of the friend.

@@ -1,5 +1,5 @@
-//! Datagrams of every kind, with random bytes changed, cut off and repeated, for a server that has sessions and takes files:
-//! nothing panics, nobody unproved gets more than he sent, memory stays within its limits, and another client is served.
+//! Datagrams of every kind, with random bytes changed, truncated and repeated, for a server with sessions and files: no panic,
+//! no amplification to unproved addresses, bounded memory, and service for another client.
 
 mod shared;
 
@@ -12,13 +12,13 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-const WISH: Grant = Grant { size: 1472, rate_bps: 100_000_000, bytes: 1 << 40, duration_ms: 1_000_000_000 };
-const LIMITS: Limits = Limits { grant: WISH, clients: 4, ..Limits::DEFAULT };
+const REQUEST: Grant = Grant { size: 1472, rate_bps: 100_000_000, bytes: 1 << 40, duration_ms: 1_000_000_000 };
+const LIMITS: Limits = Limits { grant: REQUEST, clients: 4, ..Limits::DEFAULT };
 /// The client that means well, and where the others come from.
 const FRIEND: u64 = 1;
 const STRANGER: u64 = 2;
 
-/// Counts files, and keeps nothing.
+/// Counts files without storing them.
 #[derive(Default)]
 struct Counts {
     opened: Arc<AtomicU64>,
@@ -28,11 +28,11 @@ struct Counts {
 struct Counted(Arc<AtomicU64>);
 
 impl Store for Counts {
-    fn open(&mut self, _: u64, name: &str, anew: bool) -> Opening {
+    fn open(&mut self, _: u64, name: &str, restart: bool) -> Opening {
         self.opened.fetch_add(1, Ordering::Relaxed);
         match name.len() % 4 {
             0 => Opening::Refused(Reason::Busy, 1, "not now".to_string()),
-            1 if !anew => Opening::Later,
+            1 if !restart => Opening::Later,
             _ => Opening::Open(Box::new(Counted(Arc::clone(&self.appended))), 0, [0; HASH]),
         }
     }
@@ -59,7 +59,7 @@ impl Part for Counted {
 
 /// Opens a session, if there may be one.
 fn open(server: &mut Server, session: u64, ms: u64) -> bool {
-    let opening = shared::open(server, session, client(session), WISH, ms);
+    let opening = shared::open(server, session, client(session), REQUEST, ms);
     matches!(opening, Some((Some(Body::Accept { .. }), _)))
 }
 
@@ -70,15 +70,15 @@ fn bodies() -> Vec<Body> {
     };
     let of_page = vectors().into_iter().map(|(_, datagram)| Packet::read(&datagram).expect("a packet").body);
     let others = [
-        Body::Hello { wish: WISH, cookie: Cookie::default() },
-        Body::Accept { grant: WISH, silence_ms: 5, memory: 6 },
+        Body::Hello { request: REQUEST, cookie: Cookie::default() },
+        Body::Accept { grant: REQUEST, silence_ms: 5, memory: 6 },
         Body::Refuse { code: Reason::Busy, retry_ms: 7, text: "why".to_string() },
         Body::Data { sequence: 3 },
         Body::Ask { what: What::Departures, first: 0, count: u32::MAX },
         Body::Ping,
         Body::Pong,
         begin(Purpose::Measure),
-        begin(Purpose::File { name: "ab.txt".to_string(), anew: false }),
+        begin(Purpose::File { name: "ab.txt".to_string(), restart: false }),
         Body::Begun(Begun { window: 4, offset: 0, hash: [0; HASH] }),
         Body::Segment { sequence: 0, transmission: 0 },
         Body::Segment { sequence: 1, transmission: 1 },
@@ -101,7 +101,7 @@ fn drawn(random: &mut Random, bodies: &[Body], session: u64) -> Vec<u8> {
         datagram.truncate((random.bits() % (datagram.len() as u64 + 1)) as usize);
     }
     for _ in 0..random.bits() % 4 {
-        // Mostly what stands before any data.
+        // Mostly in the headers.
         let at = (random.bits() % if random.bits().is_multiple_of(4) { 1472 } else { 60 }) as usize;
         if let Some(byte) = datagram.get_mut(at) {
             *byte = random.bits() as u8;
@@ -111,7 +111,7 @@ fn drawn(random: &mut Random, bodies: &[Body], session: u64) -> Vec<u8> {
 }
 
 #[test]
-fn no_datagram_of_a_client_breaks_a_server() {
+fn server_survives_any_datagram() {
     let many: u64 = if std::env::var_os("PACKETSCALE_LONG").is_some() { 10_000_000 } else { 100_000 };
     let counts = Counts::default();
     let opened = Arc::clone(&counts.opened);
@@ -127,11 +127,11 @@ fn no_datagram_of_a_client_breaks_a_server() {
             sessions += u64::from(open(&mut server, session, ms));
         }
         let datagram = drawn(&mut random, &bodies, session);
-        let told = take(&mut server, &datagram, client(session), ms).answer;
-        answers += u64::from(told.is_some());
-        if let Some(told) = &told {
-            assert!(told.len() <= 1472 && Packet::read(told).is_some(), "{round}");
-            assert!(server.has(session) || told.len() <= datagram.len().max(61), "{round}: nobody has proved himself");
+        let reply = take(&mut server, &datagram, client(session), ms).answer;
+        answers += u64::from(reply.is_some());
+        if let Some(reply) = &reply {
+            assert!(reply.len() <= 1472 && Packet::read(reply).is_some(), "{round}");
+            assert!(server.has(session) || reply.len() <= datagram.len().max(61), "{round}: nobody has proved himself");
         }
         server.acknowledge(at(ms));
         if round.is_multiple_of(1000) {
@@ -142,8 +142,8 @@ fn no_datagram_of_a_client_breaks_a_server() {
     }
     let counters = server.counters();
     eprintln!("{sessions} sessions, {answers} answers, {} files opened: {counters:?}", opened.load(Ordering::Relaxed));
-    assert!(counters.sessions <= 2 && counters.promised_bps <= 2 * WISH.rate_bps);
-    // Two wishes at once and one a second: each session lasts much less.
+    assert!(counters.sessions <= 2 && counters.promised_bps <= 2 * REQUEST.rate_bps);
+    // Two requests at once and one a second: each session lasts much less.
     assert!(opened.load(Ordering::Relaxed) <= many / 100 + 2 * sessions + many / 10_000);
     assert!(sessions > many / 10_000 && answers > many / 10, "the test looks at nothing: {sessions} {answers}");
 }

@@ -1,5 +1,5 @@
-//! A client and a server over the loopback device: that what one says the other understands. What is free there is of no
-//! interest, and this machine's real time is not judged.
+//! A client and a server over the loopback device understand each other. The available bandwidth and this machine's timing are
+//! not judged.
 
 mod shared;
 
@@ -8,16 +8,16 @@ use live::probe::{Client, ProbeError, Question, probe};
 use live::serve::{Counters, Limits, ServeError, serve};
 use live::socket::Mark;
 use live::wire::{Grant, Keys, Ordered, Source};
-use shared::{LOCAL, WISH, keys, serving, session, stream};
+use shared::{LOCAL, REQUEST, keys, serving, session, stream};
 use std::net::SocketAddr;
 
 const STREAM: Ordered = stream(64, 1472);
 
 /// Streams in both directions, with their times; the last counters.
 fn exchanged(address: &str, keys: &Keys) -> Counters {
-    let (serving, told) = serving(address, Limits::DEFAULT, keys.clone());
-    let mut client = Client::open(serving.address, keys.clone(), WISH).expect("a session");
-    assert_eq!(client.grant, WISH);
+    let (serving, counters_rx) = serving(address, Limits::DEFAULT, keys.clone());
+    let mut client = Client::open(serving.address, keys.clone(), REQUEST).expect("a session");
+    assert_eq!(client.grant, REQUEST);
     client.base_rtt_ns().expect("pongs");
     let forward = client.forward(STREAM).expect("a stream there");
     let reverse = client.reverse(STREAM).expect("a stream back");
@@ -27,16 +27,16 @@ fn exchanged(address: &str, keys: &Keys) -> Counters {
             assert_eq!(stamps.iter().map(|stamp| stamp.sequence).collect::<Vec<_>>(), numbers);
         }
         assert_eq!(seen.sources, (Source::Kernel, Source::Kernel));
-        // Both times are of one kernel here: nothing arrives before it leaves.
+        // Both times are of one kernel here: no packet arrives before it leaves.
         assert!(seen.left.iter().zip(&seen.came).all(|(left, came)| left.ns <= came.ns));
     }
     drop(client);
     serving.end();
-    told.iter().last().expect("counters")
+    counters_rx.iter().last().expect("counters")
 }
 
 #[test]
-fn streams_go_there_and_back_with_the_kernels_times() {
+fn streams_in_both_directions_have_kernel_times() {
     for address in [LOCAL, "[::1]:0"] {
         let counters = exchanged(address, &Keys::default());
         assert_eq!((counters.begun, counters.sessions, counters.dropped), (1, 0, 0), "{address}: {counters:?}");
@@ -46,8 +46,8 @@ fn streams_go_there_and_back_with_the_kernels_times() {
 
 /// The kernel keeps the times of 277 packets by default until they are read.
 #[test]
-fn times_of_a_long_stream_are_all_reported() {
-    let (serving, _told, mut client) = session(LOCAL, Grant { bytes: 2_000_000, ..WISH });
+fn reports_all_times_of_long_stream() {
+    let (serving, _counters, mut client) = session(LOCAL, Grant { bytes: 2_000_000, ..REQUEST });
     let long = stream(600, 1472);
     for seen in [client.forward(long).expect("a stream there"), client.reverse(long).expect("a stream back")] {
         assert_eq!(seen.left.len(), 600);
@@ -56,8 +56,8 @@ fn times_of_a_long_stream_are_all_reported() {
 }
 
 #[test]
-fn marks_of_a_stream_are_counted() {
-    let (serving, _told, mut client) = session(LOCAL, WISH);
+fn counts_marks_of_stream() {
+    let (serving, _counters, mut client) = session(LOCAL, REQUEST);
     for (mark, expected) in [(Mark::Ect1, (0, 64)), (Mark::Ce, (64, 64)), (Mark::Ect0, (64, 64))] {
         client.mark = mark;
         client.forward(STREAM).expect("a stream");
@@ -68,21 +68,21 @@ fn marks_of_a_stream_are_counted() {
 }
 
 #[test]
-fn server_with_a_key_answers_only_clients_that_have_it() {
+fn server_with_key_ignores_clients_without() {
     assert_eq!(exchanged(LOCAL, &keys("a5")).begun, 1);
-    let (serving, told) = serving(LOCAL, Limits::DEFAULT, keys("a5"));
+    let (serving, counters_rx) = serving(LOCAL, Limits::DEFAULT, keys("a5"));
     for other in [keys("5a"), Keys::default()] {
-        let refused = Client::open(serving.address, other, WISH);
+        let refused = Client::open(serving.address, other, REQUEST);
         assert!(matches!(refused, Err(ProbeError::NoAnswer(_))), "{:?}", refused.err());
     }
     serving.end();
-    let counters = told.iter().last().expect("counters");
+    let counters = counters_rx.iter().last().expect("counters");
     assert_eq!((counters.begun, counters.challenged), (0, 0));
     assert!(counters.dropped >= 10, "{counters:?}");
 }
 
 #[test]
-fn strangers_are_let_in_only_when_the_operator_says_so() {
+fn anonymous_clients_need_open_server() {
     let any: SocketAddr = "0.0.0.0:0".parse().expect("an address");
     let closed = serve(any, Limits::DEFAULT, Keys::default(), false, |_| {});
     assert!(matches!(closed, Err(ServeError::Closed(address)) if address == any));
@@ -93,7 +93,7 @@ fn strangers_are_let_in_only_when_the_operator_says_so() {
 
 #[test]
 fn stopped_probe_closes_its_session() {
-    let (serving, told) = serving(LOCAL, Limits::DEFAULT, Keys::default());
+    let (serving, counters_rx) = serving(LOCAL, Limits::DEFAULT, Keys::default());
     let question = Question {
         server: serving.address,
         keys: Keys::default(),
@@ -107,14 +107,14 @@ fn stopped_probe_closes_its_session() {
     let stopped = probe(&question, &mut |streams, _, _| streams < 2);
     assert!(matches!(stopped, Err(ProbeError::Stopped)), "{stopped:?}");
     // Until the server has read it: one that ends first would end the session itself.
-    let counters = told.iter().find(|counters| counters.closed == 1).expect("counters");
+    let counters = counters_rx.iter().find(|counters| counters.closed == 1).expect("counters");
     assert_eq!((counters.begun, counters.sessions), (1, 0));
     serving.end();
 }
 
 #[test]
-fn server_that_ends_tells_its_clients() {
-    let (serving, _told, mut client) = session(LOCAL, WISH);
+fn ending_server_notifies_clients() {
+    let (serving, _counters, mut client) = session(LOCAL, REQUEST);
     serving.end();
     let ended = client.base_rtt_ns();
     assert!(matches!(ended, Err(ProbeError::Ended("the server ends"))), "{ended:?}");

@@ -1,5 +1,5 @@
 //! The search for the available bandwidth on links computed by hand: a FIFO of constant rate (Lindley's recursion) with
-//! other traffic whose rate is known. What is free is the difference.
+//! other traffic of known rate. The available bandwidth is the difference.
 
 use live::probe::{Found, Next, Plan, Read, Search, Unsure};
 use packetscale_models::estimation::{Gap, Stream};
@@ -15,7 +15,7 @@ enum Cross {
     None,
     Constant(f64),
     Poisson(f64),
-    /// Twice the rate and nothing in turn, each for an exponential time with a mean of 20 ms.
+    /// Alternately twice the rate and zero, each for an exponential time with a mean of 20 ms.
     OnOff(f64),
 }
 
@@ -25,7 +25,7 @@ struct Link {
     cross: Cross,
     random: Random,
     next_cross: f64,
-    /// What is left of the time with other traffic.
+    /// Remaining time with other traffic.
     on: f64,
     free_at: f64,
     now: f64,
@@ -103,7 +103,7 @@ impl Link {
         self.serve(at)
     }
 
-    /// Sends a stream whose gaps are off by up to 2 us; arrivals are seen up to 5 us late.
+    /// Sends a stream with gap errors of up to 2 us; arrivals are up to 5 us late.
     fn send(&mut self, plan: &Plan) -> Read {
         self.now += PAUSE;
         let bits = SIZE as f64 * 8.0;
@@ -130,7 +130,7 @@ impl Link {
 const FASTEST: Rate = Rate::from_gbps(1);
 const BUDGET: u64 = 10_000_000;
 
-/// What a search finds, and the bytes of its streams.
+/// Result of a search, and the bytes of its streams.
 fn run(fastest: Rate, budget: u64, mut send: impl FnMut(&Plan) -> Read) -> (Result<Found, Unsure>, u64) {
     let mut search = Search::new(Bytes::new(SIZE), fastest, Bytes::new(budget)).expect("methods");
     let mut next = search.first();
@@ -152,7 +152,7 @@ fn mbps(rate: Rate) -> f64 {
 }
 
 #[test]
-fn idle_links_and_constant_traffic_are_answered_within_ten_per_cent() {
+fn estimates_idle_and_constant_traffic_within_ten_percent() {
     for (capacity, load) in [(20e6, 0.0), (20e6, 0.5), (100e6, 0.0), (100e6, 0.3), (100e6, 0.5), (200e6, 0.5)] {
         for seed in 1..=5 {
             let cross = if load == 0.0 { Cross::None } else { Cross::Constant(capacity * load) };
@@ -168,13 +168,13 @@ fn idle_links_and_constant_traffic_are_answered_within_ten_per_cent() {
     }
 }
 
-/// What became of many searches.
+/// Counts over many searches.
 #[derive(Debug, Default)]
 struct Counts {
     answered: u32,
     /// Off by more than 10 %: seeds, and by how much.
     far: Vec<(u64, f64)>,
-    /// With the truth outside of what is told by more than 5 %.
+    /// Runs whose truth is outside the reported interval by more than 5 %.
     outside: Vec<(u64, Found)>,
 }
 
@@ -193,9 +193,9 @@ impl Counts {
     }
 }
 
-/// In 95 % of the runs within 10 % or no answer; in at most 1 % the truth is outside of what is told by more than 5 %.
+/// In 95 % of the runs within 10 % or no estimate; in at most 1 % the truth is outside the interval by more than 5 %.
 #[test]
-fn poisson_traffic_is_answered_within_ten_per_cent_or_not_at_all() {
+fn poisson_estimate_is_within_ten_percent_or_absent() {
     let mut counts = Counts::default();
     for seed in 1..=200 {
         counts.count(seed, &mut Link::new(100e6, Cross::Poisson(50e6), seed), 50.0);
@@ -206,7 +206,7 @@ fn poisson_traffic_is_answered_within_ten_per_cent_or_not_at_all() {
 
 /// The truth is the mean rate.
 #[test]
-fn bursts_as_long_as_a_stream_are_not_answered_wrongly() {
+fn long_bursts_give_no_wrong_estimate() {
     let mut counts = Counts::default();
     for seed in 1..=200 {
         let rate = if seed % 2 == 0 { 6.0 } else { 10.0 };
@@ -218,7 +218,7 @@ fn bursts_as_long_as_a_stream_are_not_answered_wrongly() {
 
 /// A queue that overflows drops of the streams that are too fast; so they are slowed all the same.
 #[test]
-fn losses_of_streams_that_are_slowed_do_not_hide_what_is_free() {
+fn losses_of_slowed_streams_do_not_bias_estimate() {
     let mut link = Link::new(20e6, Cross::Constant(10e6), 1);
     let (found, _) = run(FASTEST, BUDGET, |plan| match link.send(plan) {
         Read::Stream(stream) if plan.levels == 1 && plan.lowest > Rate::from_mbps(10) => {
@@ -231,7 +231,7 @@ fn losses_of_streams_that_are_slowed_do_not_hide_what_is_free() {
 }
 
 #[test]
-fn no_stream_is_longer_than_a_server_sends() {
+fn streams_stay_within_server_limit() {
     // 500 packets of 1500 bytes at 2 Mbit/s take 3 s.
     let mut link = Link::new(2e6, Cross::None, 1);
     let (found, _) = run(FASTEST, BUDGET, |plan| {
@@ -246,7 +246,7 @@ fn no_stream_is_longer_than_a_server_sends() {
 }
 
 #[test]
-fn token_bucket_is_no_available_bandwidth() {
+fn token_bucket_gives_no_estimate() {
     // 20 Mbit/s, and 150 kB at 100: streams of 64 packets pass at 100, longer ones do not.
     for seed in 1..=5 {
         let mut link = Link { bucket: 150_000.0, line: 100e6, ..Link::new(20e6, Cross::None, seed) };
@@ -261,7 +261,7 @@ fn token_bucket_is_no_available_bandwidth() {
 }
 
 #[test]
-fn streams_that_cannot_be_made_or_timed_end_the_search_with_the_reason() {
+fn unusable_streams_end_search_with_reason() {
     for (read, reason) in [
         (Read::NotMade, Unsure::NotMade(6, 6)),
         (Read::NoTimes, Unsure::NoTimes(6, 6)),
@@ -295,7 +295,7 @@ fn search_keeps_to_its_budget() {
     assert!(sent <= 500_000);
 }
 
-/// 100 searches on a link of 20 Mbit/s of which constant traffic takes so much, behind a bucket of some bytes (0: none).
+/// 100 searches on a link of 20 Mbit/s with `taken_percent` constant traffic, behind a bucket of some bytes (0: none).
 fn counted(taken_percent: u32, bucket: f64) -> Counts {
     let (capacity, mut counts) = (20e6, Counts::default());
     let taken = capacity * f64::from(taken_percent) / 100.0;
@@ -310,7 +310,7 @@ fn counted(taken_percent: u32, bucket: f64) -> Counts {
 
 /// The bucket is that of `probed`'s path. Without one, streams are slowed the least: by 2 % where a fifth of the link is free.
 #[test]
-fn little_free_bandwidth_is_not_answered_wrongly() {
+fn low_available_bandwidth_gives_no_wrong_estimate() {
     for (taken, least) in [(0, 100), (30, 100), (50, 100), (60, 100), (65, 90), (70, 80), (75, 90), (80, 0), (90, 0)] {
         for bucket in [0.0, 4000.0] {
             let Counts { answered, far, .. } = counted(taken, bucket);

@@ -7,7 +7,7 @@ use live::wire::{Body, Cookie, Grant, Header, Keys, Ordered, Packet, Reason, Sou
 use shared::{answer, at, called, client, keys, plain, take};
 use std::net::{Ipv4Addr, SocketAddr};
 
-const WISH: Grant = Grant { size: 1472, rate_bps: 100_000_000, bytes: 1_000_000, duration_ms: 10_000 };
+const REQUEST: Grant = Grant { size: 1472, rate_bps: 100_000_000, bytes: 1_000_000, duration_ms: 10_000 };
 
 fn server(limits: Limits) -> Server {
     called(limits, Keys::default())
@@ -21,12 +21,12 @@ fn opened(limits: Limits) -> Server {
 }
 
 fn hello(session: u64, cookie: Cookie) -> Vec<u8> {
-    shared::hello(session, WISH, cookie)
+    shared::hello(session, REQUEST, cookie)
 }
 
-/// What a session is answered when it opens.
+/// The reply to a session's opening.
 fn opening(server: &mut Server, session: u64, from: SocketAddr, ms: u64) -> Option<Body> {
-    shared::open(server, session, from, WISH, ms).expect("a challenge").0
+    shared::open(server, session, from, REQUEST, ms).expect("a challenge").0
 }
 
 /// Whether a session opens.
@@ -34,7 +34,7 @@ fn open(server: &mut Server, session: u64, from: SocketAddr, ms: u64) -> bool {
     matches!(opening(server, session, from, ms), Some(Body::Accept { .. }))
 }
 
-/// What the client 1 is answered in session 1.
+/// The reply to client 1 in session 1.
 fn ask(server: &mut Server, number: u32, body: Body, ms: u64) -> Option<Body> {
     answer(server, &plain(1, number, body), client(1), ms)
 }
@@ -50,7 +50,7 @@ fn session_reports_when_packets_arrived() {
     let mut server = server(Limits::DEFAULT);
     let accepted = opening(&mut server, 1, client(1), 0);
     let Some(Body::Accept { grant, silence_ms: 5_000, memory: 4_096 }) = accepted else { panic!("{accepted:?}") };
-    assert_eq!(grant, WISH);
+    assert_eq!(grant, REQUEST);
     for (ms, sequence) in [(10, 0), (11, 1), (13, 3)] {
         assert_eq!(take(&mut server, &data(sequence), client(1), ms), Reaction::default());
     }
@@ -65,7 +65,7 @@ fn session_reports_when_packets_arrived() {
 }
 
 #[test]
-fn half_open_handshakes_keep_nothing_and_are_answered_with_less_than_they_sent() {
+fn half_open_handshakes_use_no_state_or_amplification() {
     let mut server = opened(Limits::DEFAULT);
     let before = server.counters();
     for number in 2..10_002 {
@@ -77,17 +77,17 @@ fn half_open_handshakes_keep_nothing_and_are_answered_with_less_than_they_sent()
     }
     let after = server.counters();
     assert_eq!(after.challenged - before.challenged, 10_000);
-    assert_eq!((after.sessions, after.promised_bps, after.begun), (1, WISH.rate_bps, 1));
-    // Who was there before is served as before.
+    assert_eq!((after.sessions, after.promised_bps, after.begun), (1, REQUEST.rate_bps, 1));
+    // The existing session is still served.
     assert_eq!(ask(&mut server, 3, Body::Ping, 1_001), Some(Body::Pong));
     assert!(open(&mut server, 2, client(2), 1_001));
 }
 
 #[test]
-fn hello_that_is_not_padded_or_not_sealed_is_dropped() {
+fn drops_unpadded_or_unsealed_hello() {
     let mut server = server(Limits::DEFAULT);
     let whole = hello(1, Cookie::default());
-    let small = shared::hello(1, Grant { size: 1199, ..WISH }, Cookie::default());
+    let small = shared::hello(1, Grant { size: 1199, ..REQUEST }, Cookie::default());
     for datagram in [0, 3, 20, 59, 1199, 1200, 1471].map(|length| &whole[..length]).into_iter().chain([&small[..]]) {
         assert_eq!(take(&mut server, datagram, client(1), 0), Reaction::default(), "{} bytes", datagram.len());
     }
@@ -95,7 +95,7 @@ fn hello_that_is_not_padded_or_not_sealed_is_dropped() {
 
     let (own, other) = (keys("0f"), keys("f0"));
     let mut keyed = called(Limits::DEFAULT, own.clone());
-    let hello = Body::Hello { wish: WISH, cookie: Cookie::default() };
+    let hello = Body::Hello { request: REQUEST, cookie: Cookie::default() };
     let packet = Packet { header: Header { key: 7, session: 1, number: 1 }, body: hello };
     let wall_ms = at(0).wall_ms;
     for (what, datagram) in [
@@ -111,10 +111,10 @@ fn hello_that_is_not_padded_or_not_sealed_is_dropped() {
 }
 
 #[test]
-fn cookie_of_another_address_or_of_an_ended_session_begins_nothing() {
+fn rejects_cookie_of_other_address_or_session() {
     let mut server = server(Limits::DEFAULT);
-    let (_, opening) = shared::open(&mut server, 1, client(1), WISH, 0).expect("a challenge");
-    // Another address sends a copy: it is asked to prove itself, and gets no session.
+    let (_, opening) = shared::open(&mut server, 1, client(1), REQUEST, 0).expect("a challenge");
+    // Another address replays it: it is challenged, and gets no session.
     assert!(matches!(answer(&mut server, &opening, client(2), 1), Some(Body::Challenge(_))));
     // Its owner's copy gets the same answer again.
     assert!(matches!(answer(&mut server, &opening, client(1), 2), Some(Body::Accept { .. })));
@@ -146,7 +146,7 @@ fn ordered(server: &mut Server, number: u32, body: Body) -> Reaction {
 }
 
 #[test]
-fn stream_is_sent_once_for_its_order_and_never_beyond_the_grant() {
+fn sends_stream_once_and_within_grant() {
     let mut server = opened(Limits::DEFAULT);
     let mut send = |number, body| ordered(&mut server, number, body);
     let Some(Job { to, session: 1, stream, .. }) = send(5, order(0, 64)).job else { panic!() };
@@ -164,9 +164,9 @@ fn stream_is_sent_once_for_its_order_and_never_beyond_the_grant() {
 }
 
 #[test]
-fn orders_that_do_not_fit_end_the_session() {
+fn invalid_orders_end_session() {
     for (wrong, expected) in [
-        (Ordered { highest_bps: WISH.rate_bps + 1, ..GOOD }, Reason::Limit),
+        (Ordered { highest_bps: REQUEST.rate_bps + 1, ..GOOD }, Reason::Limit),
         (Ordered { size: 1473, ..GOOD }, Reason::Wrong),
         (Ordered { size: 8, ..GOOD }, Reason::Wrong),
         (Ordered { lowest_bps: 0, ..GOOD }, Reason::Wrong),
@@ -187,7 +187,7 @@ fn orders_that_do_not_fit_end_the_session() {
 }
 
 #[test]
-fn client_to_which_nothing_arrives_is_sent_no_more_after_two_streams() {
+fn stops_after_two_streams_without_arrivals() {
     let mut server = opened(Limits::DEFAULT);
     let streams = (5..20).filter(|number| ordered(&mut server, *number, order(0, 10)).job.is_some());
     assert_eq!(streams.count(), 2);
@@ -195,11 +195,11 @@ fn client_to_which_nothing_arrives_is_sent_no_more_after_two_streams() {
 }
 
 #[test]
-fn client_that_sends_faster_than_granted_is_cut_off() {
+fn closes_session_above_granted_rate() {
     let mut server =
         opened(Limits { grant: Grant { rate_bps: 8_000_000, ..Limits::DEFAULT.grant }, ..Limits::DEFAULT });
-    // 1000 bytes per ms are granted. Twice as much, in packets of 1472 bytes, is 100 kB ahead after 100 ms, plus what the
-    // first 100 ms bring; the depth is 0.1 s of the rate: 100 kB.
+    // 1000 bytes per ms are granted. Twice as much, in packets of 1472 bytes, is 100 kB ahead after 100 ms, plus the refill of
+    // the first 100 ms; the depth is 0.1 s of the rate: 100 kB.
     let taken = (0..1000)
         .take_while(|sequence| take(&mut server, &data(*sequence), client(1), sequence * 736 / 1000).answer.is_none());
     let taken = taken.count() * 1472;
@@ -208,7 +208,7 @@ fn client_that_sends_faster_than_granted_is_cut_off() {
 }
 
 #[test]
-fn sessions_have_a_rate_a_number_and_an_end() {
+fn sessions_have_limits_and_expire() {
     let mut server = opened(Limits { all_bps: 250_000_000, clients: 32, ..Limits::DEFAULT });
     assert!(open(&mut server, 2, client(2), 0));
     // 200 of 250 Mbit/s are promised: 100 more are not there, until the others' 10 s are over.
@@ -216,19 +216,19 @@ fn sessions_have_a_rate_a_number_and_an_end() {
     let Some(Body::Refuse { code: Reason::Busy, retry_ms: 6_000, .. }) = refused else { panic!("{refused:?}") };
     assert_eq!(server.counters().promised_bps, 200_000_000);
     ask(&mut server, 3, Body::Ping, 4_500);
-    let told: Vec<SocketAddr> = server.tick(at(5_000)).into_iter().map(|(to, _)| to).collect();
-    assert_eq!(told, [client(2)], "silent for 5 s");
+    let notified: Vec<SocketAddr> = server.tick(at(5_000)).into_iter().map(|(to, _)| to).collect();
+    assert_eq!(notified, [client(2)], "silent for 5 s");
     assert!(open(&mut server, 4, client(4), 5_001));
     assert_eq!(server.end(at(5_002)).len(), 2);
     assert_eq!((server.counters().sessions, server.counters().silent), (0, 1));
 }
 
 #[test]
-fn address_has_a_limited_number_of_sessions() {
+fn limits_sessions_per_address() {
     let mut server = server(Limits { per_address: 2, all_bps: 10_000_000_000, ..Limits::DEFAULT });
     let port = |port| SocketAddr::from((Ipv4Addr::new(10, 0, 0, 1), port));
     let host = |host: &str| SocketAddr::new(host.parse().expect("an address"), 5000);
-    // A host with IPv6 has 2^64 addresses of its own.
+    // An IPv6 host has 2^64 addresses.
     for (session, from, accepted) in [
         (1, port(1), true),
         (2, port(2), true),
@@ -242,7 +242,7 @@ fn address_has_a_limited_number_of_sessions() {
         match opening(&mut server, session, from, session) {
             Some(Body::Accept { .. }) if accepted => {}
             Some(Body::Refuse { code: Reason::Busy, text, .. }) if !accepted => {
-                assert_eq!(text, "2 sessions of this address are there, the most that it may have");
+                assert_eq!(text, "found 2 sessions of this address; expected fewer");
             }
             other => panic!("{from}: {other:?}"),
         }
@@ -251,7 +251,7 @@ fn address_has_a_limited_number_of_sessions() {
 }
 
 #[test]
-fn address_that_comes_and_goes_leaves_sessions_to_others() {
+fn limits_session_churn_per_address() {
     let mut server = server(Limits::DEFAULT);
     let mut accepted = 0;
     for session in 1..=5_000 {
@@ -264,7 +264,7 @@ fn address_that_comes_and_goes_leaves_sessions_to_others() {
 }
 
 #[test]
-fn session_waits_for_its_streams_before_it_orders_more() {
+fn session_limits_waiting_streams() {
     let mut server = opened(Limits::DEFAULT);
     let orders = |number, server: &mut Server| {
         take(server, &plain(1, number, order(1, 64)), client(1), u64::from(number)).job.is_some()

@@ -1,20 +1,20 @@
-//! Packets are never larger than the path takes unbroken: on a loopback device of its own, in a network namespace that ends
-//! with the test. Needs root, and `ip`.
+//! Packets never exceed the path's MTU: tested on a loopback device in a network namespace that ends with the test. Needs root,
+//! and `ip`.
 
 mod shared;
 
-use live::socket::{Mark, Stamped, Telling, is_too_large, path_mtu};
+use live::socket::{DepartureReader, Mark, Stamped, is_too_large, path_mtu};
 use nix::sched::{CloneFlags, unshare};
-use shared::{LOCAL, WISH, session, stream};
+use shared::{LOCAL, REQUEST, session, stream};
 use std::process::Command;
 use std::time::Duration;
 
-/// What the device takes; IPv6 wants 1280 at least.
+/// MTU of the device; IPv6 needs at least 1280.
 const MTU: u16 = 1400;
 /// Addresses, and the bytes of their IP and UDP headers.
 const FAMILIES: [(&str, u16); 2] = [(LOCAL, 28), ("[::1]:0", 48)];
 
-/// Runs `work` on a thread with a network of its own.
+/// Runs `work` on a thread in its own network namespace.
 fn narrow(work: impl FnOnce() + Send + 'static) {
     if !nix::unistd::geteuid().is_root() {
         eprintln!("skipped: a network of its own needs root");
@@ -38,7 +38,7 @@ fn bind(address: &str) -> Stamped {
 }
 
 #[test]
-fn packet_that_is_too_large_is_refused_and_not_fragmented() {
+fn refuses_to_fragment_large_packet() {
     narrow(|| {
         for (address, headers) in FAMILIES {
             let (here, there) = (bind(address), bind(address));
@@ -55,26 +55,26 @@ fn packet_that_is_too_large_is_refused_and_not_fragmented() {
 
 /// Some kernels give a packet that they refuse a number, others do not.
 #[test]
-fn departures_are_of_the_right_packets_after_one_was_refused() {
+fn departures_match_packets_after_refused_send() {
     narrow(|| {
         let (here, there) = (bind(LOCAL), bind(LOCAL));
         let to = there.address().expect("bound");
-        let telling = Telling::begin(&here).expect("told");
+        let reader = DepartureReader::begin(&here).expect("reader");
         for _ in 0..3 {
-            telling.send(&[0; 2000], to, Mark::None).expect_err("too large");
-            let number = telling.send(&[0; 100], to, Mark::None).expect("sent");
+            reader.send(&[0; 2000], to, Mark::None).expect_err("too large");
+            let number = reader.send(&[0; 100], to, Mark::None).expect("sent");
             there.receive(&mut [0; 200]).expect("read").expect("one");
-            let told: Vec<u32> = telling.departures().expect("read").iter().map(|one| one.number).collect();
-            assert_eq!(told, [number]);
+            let numbers: Vec<u32> = reader.departures().expect("read").iter().map(|one| one.number).collect();
+            assert_eq!(numbers, [number]);
         }
     });
 }
 
 #[test]
-fn session_uses_packets_that_the_path_takes_in_both_directions() {
+fn session_packets_fit_both_directions() {
     narrow(|| {
         for (address, headers) in FAMILIES {
-            let (serving, _told, mut client) = session(address, WISH);
+            let (serving, _counters, mut client) = session(address, REQUEST);
             assert_eq!(client.grant.size, MTU - headers);
             let stream = stream(10, MTU - headers);
             for seen in [client.forward(stream).expect("there"), client.reverse(stream).expect("back")] {

@@ -15,11 +15,11 @@ use std::sync::mpsc;
 const PACKET: Bytes = Bytes::new(1500);
 const RTT: Span = Span::from_millis(20);
 const SHAPE: Shape = Shape { rate: Rate::from_mbps(20), rtt: RTT, buffer: 40, packet: PACKET, one_in: 0 };
-const WISH: Grant = Grant { size: 1472, rate_bps: 1_000_000_000, bytes: 1 << 40, duration_ms: 100_000 };
+const REQUEST: Grant = Grant { size: 1472, rate_bps: 1_000_000_000, bytes: 1 << 40, duration_ms: 100_000 };
 const PATIENCE: Span = Span::from_secs(10);
 
 fn limits() -> Limits {
-    Limits { grant: WISH, ..Limits::DEFAULT }
+    Limits { grant: REQUEST, ..Limits::DEFAULT }
 }
 
 fn controller(name: &str, seed: u64) -> AnyController {
@@ -55,14 +55,14 @@ fn measure(delayed_ack: u16) -> Begin {
     }
 }
 
-/// Flows with these controllers for so many seconds.
+/// Flows with these controllers, for this number of seconds.
 fn run(link: &mut Link, names: &[&str], delayed_ack: u16, seconds: u64) -> (Measured, Result<Driven, Ends>) {
     let flows = names.iter().zip(3..).map(|(name, seed)| outgoing(params(), controller(name, seed)));
     carry(link, flows.collect(), delayed_ack, seconds)
 }
 
 fn carry(link: &mut Link, flows: Vec<Outgoing>, delayed_ack: u16, seconds: u64) -> (Measured, Result<Driven, Ends>) {
-    let grant = link.open(WISH);
+    let grant = link.open(REQUEST);
     for number in (3..).take(flows.len()) {
         link.begin(number, measure(delayed_ack)).expect("begun");
     }
@@ -84,7 +84,7 @@ fn lying(shape: Shape, mut lie: impl FnMut(&mut Acknowledgment) + 'static) -> Li
     link
 }
 
-/// Mbit/s of packets that arrived in the last half of so many seconds.
+/// Mbit/s of packets that arrived in the last half of the run.
 fn mbps(outgoing: &mut Outgoing, seconds: u64) -> f64 {
     let from = Time::ZERO + Span::from_secs(seconds / 2);
     let late = outgoing.take_records().0.into_iter().filter(|delivery| delivery.left >= from);
@@ -106,7 +106,7 @@ fn every_controller_fills_a_link() {
 
 /// A packet takes fifty round trips of this path at its bottleneck. As `send` builds its controllers, little is sent again.
 #[test]
-fn little_is_wasted_on_a_path_that_is_shorter_than_a_packets_own_time() {
+fn wastes_little_when_rtt_is_below_serialization_time() {
     let short = Shape { rtt: Span::from_micros(12), ..SHAPE };
     for name in ["rapid", "cubic"] {
         let setup = Setup { now: Time::ZERO, packet: PACKET, handshake_rtt: short.rtt, initial_window: 10, seed: 1 };
@@ -124,7 +124,7 @@ fn little_is_wasted_on_a_path_that_is_shorter_than_a_packets_own_time() {
 }
 
 #[test]
-fn flows_of_one_session_share_the_link() {
+fn flows_of_one_session_share_link() {
     let mut link = Link::new(SHAPE, limits());
     let (mut flows, driven) = run(&mut link, &["cubic", "cubic"], 2, 30);
     driven.expect("driven");
@@ -133,8 +133,7 @@ fn flows_of_one_session_share_the_link() {
     assert!(got.iter().all(|one| *one > 5.0), "{got:?}");
 }
 
-/// One acknowledgment for 32 segments, four times as many as the transport's own has arrivals for: Rapid reads its streams
-/// all the same.
+/// One acknowledgment for 32 segments, four times as many as the transport's has arrivals for: Rapid still reads its streams.
 #[test]
 fn thinned_acknowledgments_report_every_arrival() {
     let mut link = Link::new(SHAPE, limits());
@@ -150,12 +149,12 @@ fn thinned_acknowledgments_report_every_arrival() {
     assert!(sent > 10_000 && u64::from(in_flight) < sent, "{sent}");
 }
 
-/// Both halves of what such an acknowledgment could tell do not fit into a packet.
+/// The current and the repeated arrivals of such an acknowledgment do not both fit into a packet.
 #[test]
-fn acknowledgments_of_256_segments_fit_into_a_packet() {
+fn ack_of_256_segments_fits_into_packet() {
     let fast = Shape { rate: Rate::from_mbps(200), buffer: 400, ..SHAPE };
-    let (told, most) = mpsc::channel();
-    let mut link = lying(fast, move |ack| told.send(ack.came.len()).expect("heard"));
+    let (reported, most) = mpsc::channel();
+    let mut link = lying(fast, move |ack| reported.send(ack.came.len()).expect("open channel"));
     let (flows, driven) = run(&mut link, &["cubic"], 256, 10);
     driven.expect("driven");
     assert_eq!(link.too_large, 0);
@@ -166,7 +165,7 @@ fn acknowledgments_of_256_segments_fit_into_a_packet() {
     assert!(counters.delivered > 125_000, "{}", counters.delivered);
 }
 
-/// A lost acknowledgment loses no arrival: the next one tells them again.
+/// A lost acknowledgment loses no arrival: the next one repeats them.
 #[test]
 fn arrivals_are_reported_twice() {
     let lossy = Shape { one_in: 50, ..SHAPE };
@@ -175,9 +174,9 @@ fn arrivals_are_reported_twice() {
     driven.expect("driven");
     let outgoing = &mut flows.flows[0].1;
     let delivered = outgoing.sender().counters().delivered;
-    let told = outgoing.take_records().0.len() as u64;
-    // One in 50 acknowledgments is lost, one in 2500 pairs: 2 of 5000 arrivals, and what is repeated without need counts here.
-    assert!(told * 1000 >= delivered * 998, "{told} of {delivered}");
+    let reported = outgoing.take_records().0.len() as u64;
+    // One in 50 acknowledgments is lost, one in 2500 pairs: 2 of 5000 arrivals; spurious retransmissions count here.
+    assert!(reported * 1000 >= delivered * 998, "{reported} of {delivered}");
 }
 
 #[test]
@@ -188,15 +187,15 @@ fn marks_reach_the_controller() {
     let (flows, driven) = carry(&mut link, vec![flow], 2, 5);
     driven.expect("driven");
     let outgoing = &flows.flows[0].1;
-    let told = outgoing.seen(None).marked.expect("marks are read").congestion;
-    assert!(told > 20 && told <= link.marked && link.marked - told <= 2, "{told} of {}", link.marked);
+    let reported = outgoing.seen(None).marked.expect("marks are read").congestion;
+    assert!(reported > 20 && reported <= link.marked && link.marked - reported <= 2, "{reported} of {}", link.marked);
     assert!(outgoing.sender().counters().marks_answered > 10);
 }
 
 #[test]
-fn session_limits_flows_and_their_memory() {
+fn session_limits_flows_and_memory() {
     let mut link = Link::new(SHAPE, limits());
-    link.open(WISH);
+    link.open(REQUEST);
     for number in 3..67 {
         let begun = link.begin(number, Begin { window: u32::MAX, ..measure(2) }).expect("begun");
         assert_eq!(begun.window, 16_384);
@@ -205,13 +204,13 @@ fn session_limits_flows_and_their_memory() {
     }
     assert!(matches!(link.ask(67, Body::Begin(measure(2))), Body::Close(_)));
     link.open_again(limits());
-    link.open(WISH);
+    link.open(REQUEST);
     assert!(matches!(link.ask(3, Body::Begin(Begin { size: 1437, ..measure(2) })), Body::Close(_)), "it does not fit");
 }
 
 #[test]
-fn sender_keeps_to_the_granted_rate() {
-    let slow = Limits { grant: Grant { rate_bps: 8_000_000, ..WISH }, ..limits() };
+fn sender_respects_granted_rate() {
+    let slow = Limits { grant: Grant { rate_bps: 8_000_000, ..REQUEST }, ..limits() };
     let mut link = Link::new(SHAPE, slow);
     let (mut flows, driven) = run(&mut link, &["cubic"], 2, 10);
     assert!(driven.expect("not cut off").held > 0);
@@ -221,15 +220,15 @@ fn sender_keeps_to_the_granted_rate() {
 }
 
 #[test]
-fn session_is_closed_at_the_granted_bytes() {
-    let few = Limits { grant: Grant { bytes: 1_000_000, ..WISH }, ..limits() };
+fn closes_session_at_granted_bytes() {
+    let few = Limits { grant: Grant { bytes: 1_000_000, ..REQUEST }, ..limits() };
     let (_, driven) = run(&mut Link::new(SHAPE, few), &["cubic"], 2, 10);
     assert!(matches!(driven, Err(Ends::Closed(live::wire::Reason::Limit))), "{driven:?}");
 }
 
-/// The session lives, and nothing is acknowledged; or nothing may be sent.
+/// The session is alive, but acknowledges no data; or grants none.
 #[test]
-fn server_that_acknowledges_nothing_ends_a_transfer() {
+fn missing_acknowledgments_end_transfer() {
     for window in [0, 1 << 14] {
         let mut link = lying(SHAPE, move |ack| {
             (ack.next, ack.window) = (0, window);
@@ -242,7 +241,7 @@ fn server_that_acknowledges_nothing_ends_a_transfer() {
 }
 
 #[test]
-fn dead_path_ends_a_transfer_and_little_is_sent_into_it() {
+fn dead_path_ends_transfer_with_few_packets() {
     for name in ["cubic", "bbr", "rapid"] {
         let mut link = Link::new(SHAPE, limits());
         link.dead_from = Time::ZERO + Span::from_secs(2);
@@ -255,9 +254,9 @@ fn dead_path_ends_a_transfer_and_little_is_sent_into_it() {
     }
 }
 
-/// The server says that packets arrive close together, whatever the link does to them; and acknowledges what arrived.
+/// The server reports arrivals close together, whatever the link does, and acknowledges what arrived.
 #[test]
-fn false_arrivals_gain_at_most_a_quarter_beyond_what_is_acknowledged() {
+fn forged_arrivals_gain_at_most_a_quarter() {
     for name in ["rapid", "rapid-thesis"] {
         // A microsecond apart, as if the link had no limit.
         let mut link = lying(Shape { buffer: 4, ..SHAPE }, |ack| {
@@ -309,7 +308,7 @@ fn on_a_late_machine(flow: Outgoing) -> (Measured, f64) {
 }
 
 #[test]
-fn where_gaps_are_late_cubic_takes_over_from_rapid() {
+fn late_gaps_hand_over_to_cubic() {
     let flow = outgoing(params(), controller("rapid", 3)).with_fall_back(false);
     let (flows, got) = on_a_late_machine(flow);
     let flow = &flows.flows[0].1;
@@ -321,7 +320,7 @@ fn where_gaps_are_late_cubic_takes_over_from_rapid() {
 }
 
 #[test]
-fn a_controller_that_may_not_be_replaced_is_remarked() {
+fn remarks_late_gaps_without_fallback() {
     let (flows, _) = on_a_late_machine(outgoing(params(), controller("rapid", 3)));
     let flow = &flows.flows[0].1;
     assert_eq!(flow.fell_back(), None);
@@ -329,7 +328,7 @@ fn a_controller_that_may_not_be_replaced_is_remarked() {
 }
 
 #[test]
-fn where_gaps_are_made_rapid_stays_on_a_busy_machine_too() {
+fn good_gaps_keep_rapid_on_busy_machine() {
     let flow = outgoing(params(), controller("rapid", 3)).with_fall_back(true);
     let (flows, driven) = carry(&mut Link::new(SHAPE, limits()), vec![flow], 2, 10);
     driven.expect("driven");

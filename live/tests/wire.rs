@@ -67,7 +67,7 @@ fn orders() -> impl Strategy<Value = Body> {
 }
 
 fn begins() -> impl Strategy<Value = Begin> {
-    let file = ("[a-z ü/.]{0,80}", any::<bool>()).prop_map(|(name, anew)| Purpose::File { name, anew });
+    let file = ("[a-z ü/.]{0,80}", any::<bool>()).prop_map(|(name, restart)| Purpose::File { name, restart });
     let purpose = prop_oneof![Just(Purpose::Measure), file];
     (any::<(u16, u16, u32, u32, bool)>(), purpose).prop_map(
         |((size, delayed_ack, delayed_ack_us, window, stamps), purpose)| Begin {
@@ -107,7 +107,7 @@ fn acknowledgments() -> impl Strategy<Value = Acknowledgment> {
 
 fn bodies() -> impl Strategy<Value = Body> {
     prop_oneof![
-        (grants(), cookies()).prop_map(|(wish, cookie)| Body::Hello { wish, cookie }),
+        (grants(), cookies()).prop_map(|(request, cookie)| Body::Hello { request, cookie }),
         cookies().prop_map(Body::Challenge),
         (grants(), any::<u32>(), any::<u32>()).prop_map(|(grant, silence_ms, memory)| Body::Accept {
             grant,
@@ -141,7 +141,7 @@ fn packets() -> impl Strategy<Value = Packet> {
     (header, bodies()).prop_map(|(header, body)| Packet { header, body })
 }
 
-/// A packet as it is sent: a segment has data and a tag.
+/// A packet as sent: a segment has data and a tag.
 fn whole(packet: &Packet) -> Vec<u8> {
     let mut datagram = packet.write(&keys(), NOW_MS);
     if let Body::Segment { transmission, .. } = packet.body {
@@ -162,14 +162,14 @@ proptest! {
         let data = matches!(packet.body, Body::Data { .. });
         prop_assert_eq!(packet.is_genuine(&datagram, &keys(), NOW_MS), data || packet.header.key == 7);
         prop_assert_eq!(packet.is_genuine(&datagram, &Keys::default(), NOW_MS), data || packet.header.key == 0);
-        if let Body::Hello { wish, .. } = packet.body {
-            prop_assert_eq!(datagram.len(), usize::from(wish.size));
+        if let Body::Hello { request, .. } = packet.body {
+            prop_assert_eq!(datagram.len(), usize::from(request.size));
         }
     }
 
     /// Only padding may be cut off without being noticed.
     #[test]
-    fn a_truncated_packet_is_not_read_as_another(packet in packets(), part in 0.0..1.0f64) {
+    fn truncated_packet_is_invalid(packet in packets(), part in 0.0..1.0f64) {
         let datagram = whole(&packet);
         let cut = &datagram[..(datagram.len() as f64 * part) as usize];
         match (Packet::read(cut), &packet.body) {
@@ -180,7 +180,7 @@ proptest! {
     }
 
     #[test]
-    fn a_report_that_is_cut_fits_and_covers_what_it_says(report in reports(), room in 60..400usize) {
+    fn truncated_report_fits_and_covers_its_count(report in reports(), room in 60..400usize) {
         let mut cut = report.clone();
         let covered = cut.cut_to(room);
         let header = Header { key: 0, session: 1, number: 1 };
@@ -193,13 +193,13 @@ proptest! {
     }
 }
 
-/// What carries no seal may end anywhere in its data; without one, so may a list of times.
+/// Unsealed data may be truncated anywhere; so may an unsealed list of times.
 fn ends_anywhere(packet: &Packet) -> bool {
     let ends = matches!(packet.body, Body::Report(_) | Body::Ack(_) | Body::Segment { .. });
     matches!(packet.body, Body::Data { .. }) || ends && packet.header.key == 0
 }
 
-/// What hostile bytes are read as is no longer than they are, and can be written and read again.
+/// A hostile datagram reads as a packet no longer than itself, which can be written and read again.
 fn is_read_again(datagram: &[u8]) -> Result<bool, TestCaseError> {
     let Some(packet) = Packet::read(datagram) else { return Ok(false) };
     if let Body::Report(report) = &packet.body {
@@ -245,7 +245,7 @@ fn fuzz_bodies() {
 }
 
 #[test]
-fn the_vectors_of_the_page_are_these_packets() {
+fn documented_vectors_match_packets() {
     let plain = Header { key: 0, session: 0x0102_0304_0506_0708, number: 9 };
     let stamp = |sequence, ns| Stamp { sequence, ns };
     let report = Report {
@@ -276,7 +276,7 @@ fn the_vectors_of_the_page_are_these_packets() {
                 delayed_ack_us: 40_000,
                 window: 11_142,
                 stamps: true,
-                purpose: Purpose::File { name: "a.txt".to_string(), anew: false },
+                purpose: Purpose::File { name: "a.txt".to_string(), restart: false },
             }),
         },
         Packet {

@@ -14,24 +14,24 @@ from packetscale._native import Scenario
 
 _Class = TypeVar("_Class", bound=type)
 
-#: What a controller must have; `on_mark`, `on_undo` and `on_sent` it may have.
+#: Required methods; `on_mark`, `on_undo` and `on_sent` are optional.
 _REQUIRED = ("on_ack", "on_loss", "on_timeout", "decision")
 
-#: By the source that is in the ids of runs: name and class.
+#: Name and class by the source that is part of run ids.
 _known: dict[str, tuple[str, type]] = {}
 
 
 def controller(name: str) -> Callable[[_Class], _Class]:
-    """Gives the class below it to scenarios that are read from now on, as the controller of this name.
+    """Registers the class as the controller of this name, for scenarios read from now on.
 
     Each flow has an instance, made with a `Start`. The class has `on_ack(ack)`, `on_loss(lost)`, `on_timeout(expired)` and
-    `decision()`, which returns (window in packets, time in ns before which nothing leaves, or None); it is asked at the
-    start and after each event. It may have `on_mark(marks)`, with which its packets say ECT(0), `on_undo(undone)` and
+    `decision()`, which returns (window in packets, earliest time in ns of the next packet, or None), called at the
+    start and after each event. Optional: `on_mark(marks)`, which makes its packets ECN-capable, ECT(0), `on_undo(undone)` and
     `on_sent(left)`.
 
-    An exception in it ends all runs, and `run` raises it. The ids of runs cover the text of the class and of its bases, not
-    what these use outside. Where Python does not know the text, the class makes other runs each time that it is defined.
-    Raises InputError: a name of packetscale, a call that is missing.
+    An exception in it ends all runs, and `run` raises it. The ids of runs depend on the text of the class and of its bases, not
+    on other code. If Python does not know the text, every definition of the class gets new ids.
+    Raises InputError: a name of packetscale, a missing method.
     """
 
     def give(cls: _Class) -> _Class:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 class InputError(ValueError):
-    """The input is wrong. Its text names the file, the line and the key, what was found and what is expected."""
+    """The input is wrong. Its text names file, line, key, found and expected."""
 
     def __init__(
         self, message: str, file: str | None = None, line: int | None = None, key: str | None = None

@@ -13,7 +13,7 @@ _HEADER = "stream_id,pkt,send_gap_ns,recv_gap_ns,size_bytes"
 
 
 class Estimate(NamedTuple):
-    """What a method reads from one stream."""
+    """A method's estimate from one stream."""
 
     #: Name or number of the stream.
     stream_id: str

@@ -1,4 +1,4 @@
-"""Controllers under the questions of RFC 9743, and beside each other."""
+"""Controllers judged by RFC 9743, and in pairs."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ def evaluate(
     replace: bool = False,
     progress: Progress = False,
 ) -> dict[str, Any]:
-    """Asks a controller the questions of RFC 9743, beside cubic and bbr, as `packetscale judge evaluate` does.
+    """Evaluates a controller by RFC 9743, compared with cubic and bbr, as `packetscale judge evaluate` does.
 
-    controller: a name of the registry, one of `packetscale.controller`, a file ("mine.so"), or a table as a scenario has
-        it. only: sections of the RFC whose number begins with this, as in "5.1". quick: fewer and shorter runs.
-    out: folder for the page and its data. jobs, replace, progress: as `packetscale.run` has them.
+    controller: a name of the registry, one of `packetscale.controller`, a file ("mine.so"), or a table as in a
+        scenario. only: sections of the RFC whose number begins with this, as in "5.1". quick: fewer and shorter runs.
+    out: folder for the page and its data. jobs, replace, progress: as in `packetscale.run`.
 
-    Returns what the command prints with `--json` under `evaluation`; names of figures end in their unit.
+    Returns the object `evaluation` of the command's `--json`; names of figures end in their unit.
     """
-    with shown(progress) as told:
-        return _native.evaluate(controller, only, quick, jobs, out, replace, told)
+    with shown(progress) as report:
+        return _native.evaluate(controller, only, quick, jobs, out, replace, report)
 
 
 def matrix(
@@ -42,11 +42,11 @@ def matrix(
     replace: bool = False,
     progress: Progress = False,
 ) -> dict[str, Any]:
-    """Runs every controller beside every other, as `packetscale judge matrix` does; without any, all of the registry.
+    """Runs every pair of controllers, as `packetscale judge matrix` does; without any, all of the registry.
 
     Controllers and the other parameters are those of `packetscale.evaluate`; only: the name of a setting, or several.
-    Returns what the command prints with `--json` under `matrix`.
+    Returns the object `matrix` of the command's `--json`.
     """
     settings = [only] if isinstance(only, str) else list(only or ())
-    with shown(progress) as told:
-        return _native.matrix(list(controllers), settings, quick, jobs, out, replace, told)
+    with shown(progress) as report:
+        return _native.matrix(list(controllers), settings, quick, jobs, out, replace, report)

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _Path = str | os.PathLike[str]
-_Told = Callable[[float, int], object]
+_Report = Callable[[float, int], object]
 
 VERSION: str
 COMMIT: str | None
@@ -26,10 +26,10 @@ class Scenario:
 
     @staticmethod
     def load(path: _Path) -> Scenario:
-        """Reads a scenario file. Files that it names are looked for beside it."""
+        """Reads a scenario file. Its paths are relative to its folder."""
     @staticmethod
     def from_text(text: str, path: _Path = ...) -> Scenario:
-        """Reads the text of a scenario as if it stood in the file `path`."""
+        """Reads the text of a scenario as if it were the file `path`."""
     @staticmethod
     def _read(text: str, path: _Path, changes: Sequence[str]) -> Scenario: ...
     def __reduce__(self) -> tuple[Any, tuple[Any, str, str, list[str]]]: ...
@@ -41,13 +41,13 @@ class Scenario:
     def seeds(self) -> list[int]: ...
     @property
     def planned(self) -> int:
-        """How many runs it plans: sweep points times controllers times replications."""
+        """Number of planned runs: sweep points times controllers times replications."""
     def to_toml(self) -> str:
         """The resolved file, with changes and defaults filled in."""
 
 @final
 class Table:
-    """A table of results. Whatever reads Arrow streams takes it as it is."""
+    """A table of results. It is an Arrow stream."""
 
     @property
     def name(self) -> str: ...
@@ -55,7 +55,7 @@ class Table:
     def columns(self) -> list[str]: ...
     @property
     def dictionary(self) -> dict[str, tuple[str, str]]:
-        """What its columns mean: a dict of name to (unit, meaning)."""
+        """Its columns: a dict of name to (unit, meaning)."""
     def __len__(self) -> int: ...
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
     def __arrow_c_schema__(self) -> object: ...
@@ -68,7 +68,7 @@ class Table:
 
 @final
 class Picture:
-    """A picture of the page, which a notebook shows. It is a page of its own, which requests nothing from the network."""
+    """A picture of the page, displayed by notebooks: a self-contained page without network requests."""
 
     @property
     def name(self) -> str: ...
@@ -78,14 +78,14 @@ class Picture:
 
 @final
 class Results:
-    """What came out: tables, expectations, and how to get the same again."""
+    """Results: tables, expectations, and how to reproduce them."""
 
     @property
     def runs(self) -> Table:
         """One row per run: controller, replication, seed, swept values, and the figures of the run."""
     @property
     def timing(self) -> Table:
-        """What each run cost. It differs from machine to machine."""
+        """Cost of each run. It differs between machines."""
     @property
     def flows(self) -> Table: ...
     @property
@@ -116,20 +116,20 @@ class Results:
     @property
     def manifest(self) -> dict[str, Any]: ...
     def report(self, path: _Path = ...) -> None:
-        """Writes the interactive page: one HTML file that requests nothing from the network."""
+        """Writes the interactive page: one HTML file without network requests."""
     @property
     def pictures(self) -> list[str]:
         """The names of the pictures of the page."""
     def plot(self, picture: str | None = ...) -> Picture:
         """Returns a picture of the page, by default its first, for a notebook to show."""
     def write(self, folder: _Path) -> None:
-        """Writes all files that the command writes but the page."""
+        """Writes all files of the command except the page."""
     def _repr_html_(self) -> str: ...
     def __len__(self) -> int: ...
 
 @final
 class Start:
-    """What a controller knows at the start of its flow."""
+    """Parameters of a flow, for its controller."""
 
     @property
     def now_ns(self) -> int: ...
@@ -161,7 +161,7 @@ class Left:
 
 @final
 class Ack:
-    """An acknowledgment arrived. Times are whole nanoseconds; what is less does not count."""
+    """An acknowledgment arrived. Times are nanoseconds, rounded down."""
 
     @property
     def now_ns(self) -> int: ...
@@ -231,7 +231,7 @@ class Expired:
 
 @final
 class Undone:
-    """The last reduction proved needless: nothing was lost."""
+    """The last reduction was spurious: no packet was lost."""
 
     @property
     def now_ns(self) -> int: ...
@@ -255,13 +255,13 @@ class Environments:
     @property
     def most_action(self) -> float: ...
     def reset(
-        self, seeds: Sequence[int | None], observations: NDArray[np.float32], told: NDArray[np.float64]
+        self, seeds: Sequence[int | None], observations: NDArray[np.float32], info: NDArray[np.float64]
     ) -> None: ...
     def step(
         self,
         actions: NDArray[np.float32],
         observations: NDArray[np.float32],
-        told: NDArray[np.float64],
+        info: NDArray[np.float64],
         rewards: NDArray[np.float64],
         truncated: NDArray[np.bool_],
     ) -> None: ...
@@ -276,7 +276,7 @@ def guide(
 ) -> None: ...
 def register(name: str, class_: type, source: str) -> None: ...
 def run(
-    scenario: Scenario, jobs: int | None, out: _Path | None, replace: bool, progress: _Told | None
+    scenario: Scenario, jobs: int | None, out: _Path | None, replace: bool, progress: _Report | None
 ) -> Results: ...
 def shard(scenario: Scenario, number: int, of: int, out: _Path, replace: bool) -> int: ...
 def merge(scenario: Scenario, out: _Path, replace: bool) -> Results: ...
@@ -285,7 +285,7 @@ def read(folder: _Path) -> Results:
 
 def report(folders: Sequence[_Path], out: _Path) -> None: ...
 def reproduce(
-    what: str, quick: bool, jobs: int | None, out: _Path | None, replace: bool, progress: _Told | None
+    what: str, quick: bool, jobs: int | None, out: _Path | None, replace: bool, progress: _Report | None
 ) -> list[dict[str, Any]]: ...
 def evaluate(
     controller: str,
@@ -294,7 +294,7 @@ def evaluate(
     jobs: int | None,
     out: _Path | None,
     replace: bool,
-    progress: _Told | None,
+    progress: _Report | None,
 ) -> dict[str, Any]: ...
 def matrix(
     controllers: Sequence[str],
@@ -303,7 +303,7 @@ def matrix(
     jobs: int | None,
     out: _Path | None,
     replace: bool,
-    progress: _Told | None,
+    progress: _Report | None,
 ) -> dict[str, Any]: ...
 def theory(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]: ...
 def estimates(

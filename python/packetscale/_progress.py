@@ -1,4 +1,4 @@
-"""How far the runs are, for who waits for them."""
+"""Progress of runs."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeAlias
 
-#: Whether a line on standard error says how far the runs are, or a function of (runs done, runs planned).
+#: Whether to print progress on standard error, or a function of (runs done, runs planned).
 Progress: TypeAlias = bool | Callable[[float, int], object]
 
 
 @contextmanager
 def shown(progress: Progress) -> Iterator[Callable[[float, int], object] | None]:
-    """Gives the function that is told, and ends the line that it has written."""
+    """Yields the progress function, and ends its line."""
     if progress is not True:
         yield progress or None
         return

@@ -1,4 +1,4 @@
-"""Runs, and what is made of many of them."""
+"""Runs and their results."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ def run(
     """Makes the runs of a scenario in the simulator, and returns the results.
 
     jobs: runs at the same time, by default one per core. Results do not depend on it.
-    out: folder for the files that the command writes, but the page. Runs that lie there unfinished are not made again.
-    replace: whether what lies in `out` of another scenario may be lost.
-    progress: True for a line on standard error, or a function of (runs done, runs planned); runs under way count by their
-        part.
+    out: folder for the files of the command, except the page. Finished runs of an interrupted call are reused.
+    replace: whether to overwrite results of another scenario in `out`.
+    progress: True for a line on standard error, or a function of (runs done, runs planned); runs in progress count
+        as fractions.
 
-    The interpreter's lock is released. Ctrl-C raises KeyboardInterrupt; finished runs are kept in `out`.
+    The interpreter's lock is released. Ctrl-C raises KeyboardInterrupt; finished runs stay in `out`.
     Raises InputError, MachineError, OSError.
     """
-    with shown(progress) as told:
-        return _native.run(scenario, jobs, out, replace, told)
+    with shown(progress) as report:
+        return _native.run(scenario, jobs, out, replace, report)
 
 
 def reproduce(
@@ -48,12 +48,12 @@ def reproduce(
     Returns the papers as `packetscale reproduce --json` has them: figures, each with values (published, ours, unit,
     verdict) and statements. quick: fewer and shorter runs. out: folder for data and pages.
     """
-    with shown(progress) as told:
-        return _native.reproduce(what, quick, jobs, out, replace, told)
+    with shown(progress) as report:
+        return _native.reproduce(what, quick, jobs, out, replace, report)
 
 
 def report(
     folders: Sequence[str | os.PathLike[str]], out: str | os.PathLike[str] = "report.html"
 ) -> None:
-    """Writes one page of the results in these folders: of one, or of several over each other."""
+    """Writes a page of the results in these folders; several are compared."""
     _native.report(list(folders), out)

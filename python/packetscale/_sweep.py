@@ -30,12 +30,12 @@ class Sweep:
         executor: Executor | None = None,
         shards: int | None = None,
     ) -> Results:
-        """Makes the runs that are missing in `out`, and returns the results of all. See `packetscale.run`.
+        """Makes the runs missing in `out`, and returns all results. See `packetscale.run`.
 
         executor: any executor of `concurrent.futures`, or one like it (Dask's `client.get_executor()`). It
-            gets a task for each shard; each makes its runs one at a time, and writes them to `out`, which all must see.
-            Files are the same bytes as without, but for what runs cost.
-        shards: how many tasks, by default one per core of this machine.
+            gets a task for each shard; each makes its runs one at a time, and writes them to `out`, a shared folder.
+            Files have the same bytes as without, except for the cost of runs.
+        shards: number of tasks, by default one per core of this machine.
         """
         if executor is None:
             if shards is not None:
@@ -54,12 +54,12 @@ class Sweep:
             for number in range(1, shards + 1)
         ]
         try:
-            with shown(progress) as told:
+            with shown(progress) as report:
                 done = 0
                 for task in tasks:
                     done += task.result()
-                    if told:
-                        told(done, len(self))
+                    if report:
+                        report(done, len(self))
         except BaseException:
             for task in tasks:
                 task.cancel()

@@ -5,9 +5,9 @@
     env = ps.gym.CongestionEnv(scenario, scheme="aurora")
     many = ps.gym.CongestionVectorEnv(scenario, num_envs=256, scheme="orca")
 
-`pip install packetscale[gym]`. What is observed, done and rewarded: docs/gym.md.
+`pip install packetscale[gym]`. Observations, actions and rewards: docs/gym.md.
 
-An episode is one run of the scenario's plan, drawn by seed, with a seed of its own: a scenario with a sweep has many paths.
+An episode is one run of the scenario's plan, drawn by seed, with its own seed: a scenario with a sweep has many paths.
 It is truncated at `run.duration`. The same seed gives the same trajectory.
 """
 
@@ -31,12 +31,12 @@ from packetscale._native import Scenario
 
 __all__ = ["SCHEMES", "CongestionEnv", "CongestionVectorEnv", "controller"]
 
-#: What an environment may be like.
+#: Observation and action schemes.
 SCHEMES = ("aurora", "orca")
 #: Intervals in an observation, as in Aurora; Orca's network remembers as many.
 INTERVALS = 10
-#: What `info` tells of an interval.
-_TOLD = ("time_s", "throughput_bps", "latency_s", "loss_ratio")
+#: Keys of `info`, for an interval.
+_INFO = ("time_s", "throughput_bps", "latency_s", "loss_ratio")
 
 _Floats = NDArray[np.float32]
 
@@ -61,18 +61,18 @@ class _Environments:
         most_action = np.float32(self.rust.most_action)
         self.action_space = gymnasium.spaces.Box(-most_action, most_action, (1,), np.float32)
         self.observations = np.zeros((count, intervals * len(low)), np.float32)
-        self.told = np.zeros((count, len(_TOLD)))
+        self.info = np.zeros((count, len(_INFO)))
         self.rewards = np.zeros(count)
         self.truncated = np.zeros(count, np.bool_)
 
     def reset(self, seeds: Sequence[int | None]) -> None:
         self.truncated[:] = False
-        self.rust.reset(list(seeds), self.observations, self.told)
+        self.rust.reset(list(seeds), self.observations, self.info)
 
     def step(self, actions: NDArray[Any]) -> None:
-        """Acts. Actions are one for each environment; nothing has happened where they are not."""
+        """Acts. One action per environment; a wrong number changes no environment."""
         flat = np.ascontiguousarray(actions, np.float32).reshape(-1)
-        self.rust.step(flat, self.observations, self.told, self.rewards, self.truncated)
+        self.rust.step(flat, self.observations, self.info, self.rewards, self.truncated)
 
 
 class CongestionEnv(gymnasium.Env[_Floats, _Floats]):
@@ -122,15 +122,15 @@ class CongestionEnv(gymnasium.Env[_Floats, _Floats]):
         return one.observations[0].copy(), float(one.rewards[0]), False, bool(one.truncated[0]), self._info()
 
     def _info(self) -> dict[str, Any]:
-        return dict(zip(_TOLD, self._one.told[0].tolist(), strict=True))
+        return dict(zip(_INFO, self._one.info[0].tolist(), strict=True))
 
 
 class CongestionVectorEnv(gymnasium.vector.VectorEnv[_Floats, _Floats, NDArray[Any]]):
-    """Many at a time, stepped in Rust on all cores, without the interpreter's lock.
+    """Many environments, stepped in Rust on all cores, without the interpreter's lock.
 
-    Environment `i` does what a `CongestionEnv` with the seed `seed + i` does. After the end of an episode the next step begins
-    another (`AutoresetMode.NEXT_STEP`). threads: by default one per core. copy: whether arrays are the caller's; else they are
-    overwritten by the next step.
+    Environment `i` equals a `CongestionEnv` with the seed `seed + i`. After the end of an episode the next step begins
+    another (`AutoresetMode.NEXT_STEP`). threads: by default one per core. copy: whether to copy arrays; otherwise the next step
+    overwrites them.
     """
 
     metadata = {"render_modes": [], "autoreset_mode": AutoresetMode.NEXT_STEP}
@@ -192,7 +192,7 @@ class CongestionVectorEnv(gymnasium.vector.VectorEnv[_Floats, _Floats, NDArray[A
 
     def _infos(self) -> dict[str, Any]:
         infos: dict[str, Any] = {}
-        for name, column in zip(_TOLD, self._given(self._all.told).T, strict=True):
+        for name, column in zip(_INFO, self._given(self._all.info).T, strict=True):
             infos[name], infos[f"_{name}"] = column, self._there
         return infos
 
@@ -205,10 +205,10 @@ def controller(
     intervals: int = INTERVALS,
     most_rate_bps: float = 100e9,
 ) -> None:
-    """Gives a policy to scenarios that are read from now on, as the controller of this name.
+    """Registers a policy as the controller of this name, for scenarios read from now on.
 
-    policy: takes an observation and returns an action, a number or an array of one. It is asked at the first event after each
-    interval. The ids of runs cover what `pickle` says of it; where that says nothing, its runs are new each time.
+    policy: takes an observation and returns an action, a number or an array of one. Called at the first event after each
+    interval. The ids of runs depend on its `pickle`; without one, its runs are always new.
     """
     try:
         known = hashlib.sha256(pickle.dumps(policy)).hexdigest()
@@ -216,10 +216,10 @@ def controller(
         known = uuid.uuid4().hex
     source = f"policy:{name}:{scheme}:{intervals}:{int(most_rate_bps)}:{known}"
 
-    def asked(observation: _Floats) -> float:
+    def act(observation: _Floats) -> float:
         return float(np.asarray(policy(observation)).reshape(()))
 
-    _native.guide(name, asked, source, scheme, intervals, int(most_rate_bps))
+    _native.guide(name, act, source, scheme, intervals, int(most_rate_bps))
 
 
 def _any_seed() -> int:

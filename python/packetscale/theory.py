@@ -2,7 +2,7 @@
 
 Each function takes the parameters of `packetscale theory NAME --help`, with underscores, and returns the object that the
 command prints with `--json`; docs/theory.md explains its fields, whose names end in their units. Quantities are text with
-a unit: "10 Gbit/s", "30 ms". What is left out has the command's default.
+a unit: "10 Gbit/s", "30 ms". Omitted parameters have the command's defaults.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def qlbp(
     """A queue-length based pacer: delay, response, and how much smoother traffic leaves.
 
     mu_min, mu_max: rates with an empty queue and at q_max. q_max: a number of packets, as in "100 packets".
-    packet: size. counts: "waiting" or "with-in-service". rate: constant rate that is asked about.
+    packet: size. counts: "waiting" or "with-in-service". rate: constant rate of the question.
     peak, idle, burst: of a Markov on-off source. window: time in which packets are counted. pacers: how many in tandem.
     """
     return _ask("qlbp", locals())

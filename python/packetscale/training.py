@@ -1,4 +1,4 @@
-"""Probe streams to learn from: drawn, sent through the simulator, with what was really available beside each.
+"""Probe streams to learn from: drawn, sent through the simulator, each with its true available bandwidth.
 
     from packetscale.training import streams
 
@@ -30,9 +30,9 @@ def streams(
 
     A run is one path, one piece of cross traffic, a sending and a receiving host, all drawn from the seed and the run's
     number; the streams of a run cross it one after the other. Split streams by run, never by stream: those of a run share
-    their traffic. Columns: the condition of the run; the stream's mean, lowest and highest rate; `truth_bps`, what was
-    available from its first packet to its last; what three hand-made methods read; `f0` to `f58`, what a learnt estimator
-    sees, empty for a stream that cannot be read.
+    their traffic. Columns: the condition of the run; the stream's mean, lowest and highest rate; `truth_bps`, the bandwidth
+    available from its first packet to its last; estimates of three hand-made methods; `f0` to `f58`, the features of a
+    learnt estimator, empty for a stream that cannot be read.
 
     trace: a capture (pcap, pcapng), for cross traffic of the kind "trace", which one run in ten or more draws.
     gaps: a second file, for the streams themselves, as `packetscale.estimate` reads them.

@@ -1,4 +1,4 @@
-//! The command inside the module: a wheel cannot hold a program of its own beside a module.
+//! The command inside the module: a wheel cannot contain a separate program next to a module.
 
 use pyo3::prelude::*;
 use std::ffi::OsString;

@@ -17,14 +17,14 @@ use pyo3::types::{PyString, PyTuple};
 use std::panic::resume_unwind;
 use std::sync::Arc;
 
-/// What a run is unwound with: an exception of a controller.
+/// Payload of a run's unwinding: an exception of a controller.
 pub struct Raised(pub PyErr);
 
 fn or_unwind<T>(result: PyResult<T>) -> T {
     result.unwrap_or_else(|error| resume_unwind(Box::new(Raised(error))))
 }
 
-/// What the contract has in picoseconds, in whole nanoseconds: what is less does not count.
+/// Converts the contract's picoseconds to nanoseconds, rounded down.
 fn nanos(span: Span) -> u64 {
     span.picos() / PICOS
 }
@@ -52,7 +52,7 @@ macro_rules! events {
 }
 
 events! {
-    /// What a controller knows at the start of its flow.
+    /// Parameters of a flow, for its controller.
     Start {
         /// When: nanoseconds since the run began.
         now_ns: u64,
@@ -75,7 +75,7 @@ events! {
         size_bytes: u64,
         /// Packets in flight, this one included.
         in_flight_packets: u32,
-        /// Whether the flow had nothing else to send.
+        /// Whether the flow had no other data to send.
         app_limited: bool,
         /// Whether it is a retransmission.
         retransmission: bool,
@@ -84,7 +84,7 @@ events! {
     Ack {
         /// When: nanoseconds since the run began.
         now_ns: u64,
-        /// Round-trip time of the newest transmission that it covers; None where that cannot be said (RFC 6298, Karn).
+        /// Round-trip time of the newest transmission that it covers; None if ambiguous (RFC 6298, Karn).
         rtt_ns: Option<u64>,
         /// Smoothed round-trip time (RFC 6298).
         srtt_ns: u64,
@@ -210,8 +210,8 @@ impl Clone for Instance {
 }
 
 impl Instance {
-    /// Tells what happened, and asks what is decided.
-    fn tell<Event>(&mut self, now: Time, event: Event, name: for<'py> fn(Python<'py>) -> &'py Bound<'py, PyString>)
+    /// Reports an event, and reads the decision.
+    fn notify<Event>(&mut self, now: Time, event: Event, name: for<'py> fn(Python<'py>) -> &'py Bound<'py, PyString>)
     where
         for<'py> (Event,): PyCallArgs<'py>,
     {
@@ -223,7 +223,7 @@ impl Instance {
     }
 }
 
-/// What it decides: `(window_packets, departure_ns or None)`.
+/// The object's decision: `(window_packets, departure_ns or None)`.
 fn decision(object: &Bound<'_, PyAny>, now: Time) -> PyResult<Decision> {
     let found = object.call_method0(intern!(object.py(), "decision"))?;
     let read = || -> PyResult<(f64, Option<f64>)> {
@@ -257,7 +257,7 @@ impl Controller for Instance {
                 app_limited: sent.app_limited,
                 retransmission: sent.retransmission,
             };
-            self.tell(sent.now, event, |py| intern!(py, "on_sent"));
+            self.notify(sent.now, event, |py| intern!(py, "on_sent"));
         }
     }
 
@@ -276,7 +276,7 @@ impl Controller for Instance {
             window_limited: ack.window_limited,
             in_recovery: ack.in_recovery,
         };
-        self.tell(ack.now, event, |py| intern!(py, "on_ack"));
+        self.notify(ack.now, event, |py| intern!(py, "on_ack"));
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
@@ -287,7 +287,7 @@ impl Controller for Instance {
             prior_in_flight_packets: loss.prior_in_flight,
             enters_recovery: loss.enters_recovery,
         };
-        self.tell(loss.now, event, |py| intern!(py, "on_loss"));
+        self.notify(loss.now, event, |py| intern!(py, "on_loss"));
     }
 
     fn on_mark(&mut self, marked: &Marked) {
@@ -299,18 +299,18 @@ impl Controller for Instance {
                 burstiness_packets: marked.burstiness,
                 answer: marked.answer,
             };
-            self.tell(marked.now, event, |py| intern!(py, "on_mark"));
+            self.notify(marked.now, event, |py| intern!(py, "on_mark"));
         }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         let event = Expired { now_ns: at(timeout.now), in_flight_packets: timeout.in_flight, first: timeout.first };
-        self.tell(timeout.now, event, |py| intern!(py, "on_timeout"));
+        self.notify(timeout.now, event, |py| intern!(py, "on_timeout"));
     }
 
     fn on_undo(&mut self, undo: &Undo) {
         if self.calls.undo {
-            self.tell(undo.now, Undone { now_ns: at(undo.now) }, |py| intern!(py, "on_undo"));
+            self.notify(undo.now, Undone { now_ns: at(undo.now) }, |py| intern!(py, "on_undo"));
         }
     }
 
@@ -318,7 +318,7 @@ impl Controller for Instance {
         self.decision
     }
 
-    /// Who has `on_mark` answers marks.
+    /// A controller with `on_mark` responds to marks.
     fn needs(&self) -> Needs {
         Needs { ecn: if self.calls.mark { Ecn::Ect0 } else { Ecn::NotEct }, ..Needs::NOTHING }
     }

@@ -1,4 +1,4 @@
-//! What went wrong, as the rooms say it and as Python raises it.
+//! Errors, from Rust's modules to Python's exceptions.
 
 use experiment::scenario::{Place, ScenarioError};
 use harness::runner::Refusal;
@@ -68,7 +68,7 @@ impl From<harness::runner::Error> for Fault {
             harness::runner::Error::Refused(refusal) => refusal.into(),
             harness::runner::Error::Unwritable { folder, error } => unwritable(&folder)(error),
             occupied @ harness::runner::Error::Occupied { .. } => {
-                input(format!("{occupied}; name another folder, or replace what is there with replace=True"))
+                input(format!("{occupied}; name another folder, or overwrite it with replace=True"))
             }
             shards @ (harness::runner::Error::Apart { .. } | harness::runner::Error::Missing { .. }) => input(shards),
         }

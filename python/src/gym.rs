@@ -1,8 +1,8 @@
-//! Environments for reinforcement learning: runs of the simulator that wait, at the end of each interval, for an action.
+//! Environments for reinforcement learning: runs of the simulator that pause at the end of each interval for an action.
 //!
-//! One call steps all of them, in parallel and without the interpreter's lock; what they say is copied into arrays of the
-//! caller. An episode is one run of the scenario's plan. Which, and with which seed, is drawn from the environment's seed and
-//! the episode's number.
+//! One call steps all of them, in parallel and without the interpreter's lock; results are copied into arrays of the
+//! caller. An episode is one run of the scenario's plan, drawn with its seed from the environment's seed and the episode's
+//! number.
 
 use crate::controller::Raised;
 use crate::fault::input;
@@ -21,10 +21,10 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How much faster than the fastest link a rate may be, where nobody says (as in PCC-RL).
+/// Default of the highest rate, as a multiple of the fastest link's (as in PCC-RL).
 const MOST_OF_LINK: u64 = 2;
-/// What environments tell beside rewards: time_s, throughput_bps, latency_s, loss_ratio.
-const TOLD: usize = 4;
+/// Number of values of `info`: time_s, throughput_bps, latency_s, loss_ratio.
+const INFO: usize = 4;
 
 fn scheme(name: &str, most: Rate) -> PyResult<Scheme> {
     match name {
@@ -42,7 +42,7 @@ fn some(intervals: usize) -> PyResult<usize> {
     }
 }
 
-/// There is one value for each place. What the caller gives is looked at before a run is touched.
+/// Checks the size of the caller's array, before a run is touched.
 fn fits(what: &str, found: usize, expected: usize) -> PyResult<()> {
     if found == expected {
         return Ok(());
@@ -50,7 +50,7 @@ fn fits(what: &str, found: usize, expected: usize) -> PyResult<()> {
     Err(input(format!("{what}: found {found} values; expected {expected}")).into())
 }
 
-/// What is observed and done, and how much of it.
+/// Observations and actions, and their sizes.
 #[derive(Clone, Copy)]
 struct Shape {
     scheme: Scheme,
@@ -69,7 +69,7 @@ impl Maker for Shape {
     }
 }
 
-/// What all environments share.
+/// State that all environments share.
 struct Common {
     shape: Shape,
     flow: usize,
@@ -86,12 +86,12 @@ struct Environment {
     step: Step,
 }
 
-/// What the last step brought.
+/// Result of the last step.
 #[derive(Clone, Copy, Default)]
 struct Step {
     reward: f64,
     truncated: bool,
-    told: [f64; TOLD],
+    info: [f64; INFO],
 }
 
 fn steered(controller: &mut AnyController) -> &mut Steered {
@@ -101,7 +101,7 @@ fn steered(controller: &mut AnyController) -> &mut Steered {
 }
 
 impl Environment {
-    /// Begins an episode, and ends its first interval. What is observed goes to `place`.
+    /// Begins an episode, and ends its first interval. Writes the observation to `place`.
     fn begin(&mut self, common: &Common, place: &mut [f32]) -> Result<(), String> {
         let mut random = Random::new(Random::new(self.seed).bits() ^ self.episode);
         let experiment = &common.plan[(random.bits() % common.plan.len() as u64) as usize];
@@ -110,7 +110,7 @@ impl Environment {
         let mut run = Paused::new(Arc::new(experiment)).map_err(|error| error.to_string())?;
         self.due = run.with_controller(common.flow, |controller| steered(controller).due());
         let outcome = self.end_interval(&mut run, common, place)?;
-        self.step = Step { reward: 0.0, truncated: false, told: told(&run, &outcome) };
+        self.step = Step { reward: 0.0, truncated: false, info: info(&run, &outcome) };
         self.run = Some(run);
         Ok(())
     }
@@ -123,7 +123,7 @@ impl Environment {
         };
         run.with_controller(common.flow, |controller| steered(controller).act(action));
         let outcome = self.end_interval(&mut run, common, place)?;
-        self.step = Step { reward: outcome.reward, truncated: run.is_over(), told: told(&run, &outcome) };
+        self.step = Step { reward: outcome.reward, truncated: run.is_over(), info: info(&run, &outcome) };
         self.run = Some(run);
         Ok(())
     }
@@ -141,7 +141,7 @@ impl Environment {
     }
 }
 
-fn told(run: &Paused, outcome: &Outcome) -> [f64; TOLD] {
+fn info(run: &Paused, outcome: &Outcome) -> [f64; INFO] {
     let interval = &outcome.interval;
     let throughput_bps = interval.delivered_per_s() * 8.0 * interval.packet.get() as f64;
     [run.now().as_secs_f64(), throughput_bps, interval.rtt_s.unwrap_or(interval.srtt_s), interval.loss_ratio()]
@@ -221,10 +221,10 @@ impl Environments {
         py: Python<'_>,
         seeds: Vec<Option<u64>>,
         observations: PyReadwriteArray2<'_, f32>,
-        told: PyReadwriteArray2<'_, f64>,
+        info: PyReadwriteArray2<'_, f64>,
     ) -> PyResult<()> {
         fits("seeds", seeds.len(), self.count)?;
-        self.fit(&observations, &told)?;
+        self.fit(&observations, &info)?;
         self.together(py, |common, number, environment, place| {
             match seeds[number] {
                 Some(seed) => (environment.seed, environment.episode) = (seed, 0),
@@ -232,7 +232,7 @@ impl Environments {
             }
             environment.begin(common, place)
         })?;
-        self.show(observations, told, None)
+        self.show(observations, info, None)
     }
 
     /// Acts in all.
@@ -241,7 +241,7 @@ impl Environments {
         py: Python<'_>,
         actions: PyReadonlyArray1<'_, f32>,
         observations: PyReadwriteArray2<'_, f32>,
-        told: PyReadwriteArray2<'_, f64>,
+        info: PyReadwriteArray2<'_, f64>,
         rewards: PyReadwriteArray1<'_, f64>,
         truncated: PyReadwriteArray1<'_, bool>,
     ) -> PyResult<()> {
@@ -249,18 +249,18 @@ impl Environments {
         fits("actions", actions.len(), self.count)?;
         fits("rewards", rewards.as_slice()?.len(), self.count)?;
         fits("truncated", truncated.as_slice()?.len(), self.count)?;
-        self.fit(&observations, &told)?;
+        self.fit(&observations, &info)?;
         self.together(py, |common, number, environment, place| environment.act(common, actions[number], place))?;
-        self.show(observations, told, Some((rewards, truncated)))
+        self.show(observations, info, Some((rewards, truncated)))
     }
 }
 
 impl Environments {
-    /// The caller's arrays have room for what is observed, and no more.
-    fn fit(&self, observations: &PyReadwriteArray2<'_, f32>, told: &PyReadwriteArray2<'_, f64>) -> PyResult<()> {
+    /// Checks that the caller's arrays have the right sizes.
+    fn fit(&self, observations: &PyReadwriteArray2<'_, f32>, info: &PyReadwriteArray2<'_, f64>) -> PyResult<()> {
         let width = self.common.shape.intervals * self.common.shape.scheme.bounds().len();
         fits("observations", observations.as_slice()?.len(), self.count * width)?;
-        fits("told", told.as_slice()?.len(), self.count * TOLD)
+        fits("info", info.as_slice()?.len(), self.count * INFO)
     }
 
     /// Does this in all environments, in parallel, and observes.
@@ -296,13 +296,13 @@ impl Environments {
     fn show(
         &self,
         mut observations: PyReadwriteArray2<'_, f32>,
-        mut told: PyReadwriteArray2<'_, f64>,
+        mut info: PyReadwriteArray2<'_, f64>,
         judged: Option<(PyReadwriteArray1<'_, f64>, PyReadwriteArray1<'_, bool>)>,
     ) -> PyResult<()> {
         let all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
         observations.as_slice_mut()?.copy_from_slice(&all.observations);
-        for (place, step) in told.as_slice_mut()?.chunks_mut(TOLD).zip(&all.steps) {
-            place.copy_from_slice(&step.told);
+        for (place, step) in info.as_slice_mut()?.chunks_mut(INFO).zip(&all.steps) {
+            place.copy_from_slice(&step.info);
         }
         if let Some((mut rewards, mut truncated)) = judged {
             for ((reward, over), step) in

@@ -1,4 +1,4 @@
-//! Controllers under the questions of RFC 9743, and beside each other.
+//! Controllers judged by RFC 9743, and in pairs.
 
 use crate::fault::Fault;
 use crate::run::a_folder;
@@ -11,7 +11,7 @@ use simulator::Simulator;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
 
-/// Asks a controller the questions of RFC 9743. See `packetscale.evaluate`.
+/// Evaluates a controller by RFC 9743. See `packetscale.evaluate`.
 #[pyfunction]
 #[pyo3(signature = (controller, only, quick, jobs, out, replace, progress))]
 #[expect(clippy::too_many_arguments, reason = "those of the function in Python")]
@@ -31,7 +31,7 @@ pub fn evaluate<'py>(
     })
 }
 
-/// Runs controllers beside each other. See `packetscale.matrix`.
+/// Runs controllers in pairs. See `packetscale.matrix`.
 #[pyfunction]
 #[pyo3(signature = (controllers, only, quick, jobs, out, replace, progress))]
 #[expect(clippy::too_many_arguments, reason = "those of the function in Python")]
@@ -52,7 +52,7 @@ pub fn matrix<'py>(
     })
 }
 
-/// Makes what is asked, with its page and data in `out`, or in a folder that goes away.
+/// Runs the question, with its page and data in `out`, or in a temporary folder.
 fn answer<'py, Answer: Serialize>(
     py: Python<'py>,
     jobs: Option<NonZero<u16>>,

@@ -1,9 +1,8 @@
-//! The module `packetscale._native`. The package `packetscale` (beside this folder) gives it to users, with types and
-//! defaults that are Python's.
+//! The module `packetscale._native`. The Python package `packetscale`, in the folder next to this one, wraps it, with types and
+//! defaults of Python.
 //!
-//! Nothing is computed here. Values of Python become those of the rooms ([`values`]), errors of the rooms become
-//! exceptions ([`fault`]), and whatever takes time is done on another thread, while this one looks for Ctrl-C
-//! ([`waiting`]).
+//! It contains no computations: it converts Python's values to Rust's ([`values`]) and errors to exceptions ([`fault`]), and
+//! runs long work on another thread, while the calling one handles Ctrl-C ([`waiting`]).
 
 mod command;
 mod controller;

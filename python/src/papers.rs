@@ -1,4 +1,4 @@
-//! Figures of papers: published values beside ours.
+//! Figures of papers: published values compared with ours.
 
 use crate::fault::{Fault, input, unwritable};
 use crate::run::a_folder;

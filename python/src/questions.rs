@@ -36,7 +36,7 @@ fn refused(why: NoAnswer) -> Fault {
     Fault::Input(Input { message: why.to_string(), key, ..Input::default() })
 }
 
-/// What a method reads from one stream: its identity, estimate, low and high bound in bit/s, and why there is none.
+/// A method's estimate from one stream: identity, estimate, low and high bound in bit/s, and the reason for none.
 type Reading = (String, Option<u64>, Option<u64>, Option<u64>, Option<String>);
 
 /// Estimates from each stream of a recording: the file `name`, or a text that is called so. See `packetscale.estimate`.
@@ -83,7 +83,7 @@ fn all(recording: Box<dyn Read>, method: &Method) -> Result<Vec<Reading>, Refusa
     Ok(read)
 }
 
-/// A refusal says line and column first: `3: pkt: found ...`.
+/// Adds the file to a refusal, which begins with line and column: `3: pkt: found ...`.
 fn unread(file: &str, refusal: Refusal) -> Fault {
     match refusal {
         Refusal::Unreadable(error) => Fault::File(format!("{file}: cannot be read: {error}")),

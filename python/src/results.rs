@@ -12,7 +12,7 @@ use pyo3::types::{PyCapsule, PyDict};
 use std::path::PathBuf;
 use std::sync::Arc;
 
-/// What came out: tables, expectations, and how to get the same again.
+/// Results: tables, expectations, and how to reproduce them.
 #[pyclass(frozen, module = "packetscale")]
 pub struct Results(Arc<experiment::results::Results>);
 
@@ -64,7 +64,7 @@ macro_rules! getters {
                 values::read(py, &json(&self.0.manifest)?)
             }
 
-            /// Writes the interactive page: one HTML file that requests nothing from the network.
+            /// Writes the interactive page: one HTML file without network requests.
             #[pyo3(signature = (path="report.html".into()))]
             fn report(&self, py: Python<'_>, path: PathBuf) -> PyResult<()> {
                 py.detach(|| page::write(&path, &::report::page(&self.0))).map_err(PyErr::from)
@@ -113,7 +113,7 @@ macro_rules! getters {
 getters! {
     /// One row per run: controller, replication, seed, swept values, and the figures of the run.
     runs,
-    /// What each run cost. It differs from machine to machine.
+    /// Cost of each run. It differs between machines.
     timing,
     /// One row per flow of each run.
     flows,
@@ -127,7 +127,7 @@ getters! {
     shares,
     /// One row per source of traffic that does not react.
     traffic,
-    /// What left the measured link, counted in windows, with `record.windows`.
+    /// Data that left the measured link, per window, with `record.windows`.
     windows,
     /// One row per link, with `record.links`.
     links,
@@ -151,7 +151,7 @@ pub fn report(py: Python<'_>, folders: Vec<PathBuf>, out: PathBuf) -> PyResult<(
     py.detach(|| page::write(&out, &packetscale_cli::page_of(&folders).map_err(input)?)).map_err(PyErr::from)
 }
 
-/// A table of results. Whatever reads Arrow streams takes it as it is: `polars.DataFrame(table)`, `pyarrow.table(table)`,
+/// A table of results. It is an Arrow stream: `polars.DataFrame(table)`, `pyarrow.table(table)`,
 /// `pandas.DataFrame.from_arrow(table)`, DuckDB, ...
 #[pyclass(frozen, module = "packetscale")]
 pub struct Table {
@@ -181,7 +181,7 @@ impl Table {
         self.with(|table| table.columns.iter().map(|(name, _)| name.clone()).collect())
     }
 
-    /// What its columns mean: a dict of name to (unit, meaning). Swept keys are not in it.
+    /// Its columns: a dict of name to (unit, meaning), without swept keys.
     #[getter]
     fn dictionary<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let dictionary = PyDict::new(py);

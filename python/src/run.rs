@@ -34,8 +34,7 @@ pub fn run(
     })
 }
 
-/// Makes the runs of one shard of a scenario that its file in `out` does not hold yet, one at a time. Returns how many
-/// runs it has.
+/// Makes the missing runs of one shard of a scenario in `out`, one at a time. Returns the shard's number of runs.
 #[pyfunction]
 #[pyo3(signature = (scenario, number, of, out, replace))]
 pub fn shard(
@@ -55,7 +54,7 @@ pub fn shard(
     })
 }
 
-/// Writes the results of a scenario whose shards are all in `out`.
+/// Writes the results of a scenario from its complete shards in `out`.
 #[pyfunction]
 #[pyo3(signature = (scenario, out, replace))]
 pub fn merge(py: Python<'_>, scenario: PyRef<'_, Scenario>, out: PathBuf, replace: bool) -> PyResult<Results> {
@@ -68,12 +67,12 @@ pub fn merge(py: Python<'_>, scenario: PyRef<'_, Scenario>, out: PathBuf, replac
     })
 }
 
-/// A folder that goes away with what is returned.
+/// A temporary folder, deleted when dropped.
 pub fn a_folder() -> Result<tempfile::TempDir, Fault> {
     tempfile::tempdir().map_err(unwritable(&std::env::temp_dir()))
 }
 
-/// What is to be run, and how.
+/// A plan, and how to run it.
 struct Order {
     scenario: Arc<Resolved>,
     path: PathBuf,
@@ -94,7 +93,7 @@ impl Order {
         })
     }
 
-    /// Does what a runner does with the plan.
+    /// Applies a runner to the plan.
     fn with<T>(
         &self,
         watch: &Watch,

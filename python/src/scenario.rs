@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// What [`Scenario`] is made of in another process.
+/// Arguments that recreate a [`Scenario`] in another process.
 type Parts<'py> = (Bound<'py, PyAny>, String, PathBuf, Vec<String>);
 
 /// What to run: a scenario file, checked and resolved. It does not change; `set` returns another one.
@@ -42,9 +42,9 @@ impl Scenario {
 
 #[pymethods]
 impl Scenario {
-    /// Reads a scenario file. Files that it names are looked for beside it.
+    /// Reads a scenario file. Its paths are relative to its folder.
     ///
-    /// Raises InputError with file, line and key where something in it is wrong.
+    /// Raises InputError with file, line and key.
     #[staticmethod]
     fn load(path: PathBuf) -> PyResult<Scenario> {
         let resolved = Arc::new(Resolved::read(&path, &[]).map_err(Fault::from)?);
@@ -52,8 +52,7 @@ impl Scenario {
         Ok(Scenario { text, path, changes: Vec::new(), resolved })
     }
 
-    /// Reads the text of a scenario as if it stood in the file `path`, which names it and says where the files are that it
-    /// mentions.
+    /// Reads the text of a scenario as if it were the file `path`: for messages, and as the base of relative paths.
     #[staticmethod]
     #[pyo3(signature = (text, path=PathBuf::from("scenario.toml")))]
     fn from_text(text: &str, path: PathBuf) -> PyResult<Scenario> {
@@ -76,7 +75,7 @@ impl Scenario {
         Scenario::read(text.into(), path, changes)
     }
 
-    /// What another process needs to read the same scenario: its controllers in Python, and what it was read from.
+    /// Arguments for another process to read the same scenario: its controllers in Python, and its source.
     fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Parts<'py>)> {
         let plan = self.resolved.plan();
         let own = plan.iter().flat_map(|experiment| experiment.controllers()).filter_map(|one| one.own.as_ref());

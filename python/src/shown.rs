@@ -1,4 +1,4 @@
-//! What a notebook shows of results: tables as plain HTML in the notebook's own colours, and pictures of the page.
+//! Display in notebooks: tables as plain HTML in the notebook's own colours, and pictures of the page.
 
 use crate::fault::input;
 use crate::page;
@@ -7,10 +7,10 @@ use pyo3::prelude::*;
 use report::escape;
 use std::path::PathBuf;
 
-/// Rows of a table that are shown.
+/// Maximum number of displayed rows.
 const FIRST: usize = 10;
 
-/// Returns the table that the command prints with --wide, and what it says below.
+/// The table that the command prints with --wide, and the text below it.
 pub fn results(results: &Results) -> String {
     let Comparison { lines, numbers, notes } = Comparison::of(results, &groups(&results.runs), true);
     let below = notes + &to_expectations(results, false);
@@ -46,7 +46,7 @@ fn table(lines: &[Vec<String>], of_numbers: impl Fn(usize) -> bool) -> String {
     format!("<div style=\"overflow-x: auto\"><table><thead>{head}</thead><tbody>{body}</tbody></table></div>")
 }
 
-/// A picture of the page, which a notebook shows. It is a page of its own, which requests nothing from the network.
+/// A picture of the page, displayed by notebooks: a self-contained page without network requests.
 #[pyclass(frozen, module = "packetscale")]
 pub struct Picture {
     name: String,

@@ -1,4 +1,4 @@
-//! Values between Python and the rooms: as TOML on the way in, as JSON on the way out.
+//! Values between Python and Rust: as TOML on the way in, as JSON on the way out.
 
 use pyo3::exceptions::PyTypeError;
 use pyo3::prelude::*;
@@ -31,7 +31,7 @@ pub fn written(value: &Bound<'_, PyAny>) -> PyResult<Value> {
     items.map(|item| written(&item?)).collect::<PyResult<Vec<Value>>>().map(Value::Array)
 }
 
-/// A dict whose keys are text.
+/// Converts a dict with text keys.
 pub fn table(dict: &Bound<'_, PyDict>) -> PyResult<Table> {
     dict.iter().map(|(key, value)| Ok((key.extract::<String>()?, written(&value)?))).collect()
 }

@@ -1,9 +1,9 @@
-//! Work on another thread, while the caller's waits for it: without the interpreter's lock, and looking for Ctrl-C.
+//! Work on another thread, while the caller's waits for it: without the interpreter's lock, and responsive to Ctrl-C.
 //!
-//! Python runs handlers of signals only on its main thread and only between its own instructions. So the calling thread
-//! comes back to Python ten times a second, and tells whoever wants to know how far the work is. A run of the simulator
-//! is stopped at the next interval of its `record.step`: the way out of a run is to unwind it, since nothing in it asks
-//! whether to go on.
+//! Python runs signal handlers only on its main thread and only between its own instructions. So the calling thread
+//! returns to Python ten times a second, and reports progress. A run of the simulator
+//! is stopped at the next interval of its `record.step`, by unwinding: the run itself never checks whether to
+//! continue.
 
 use crate::controller::Raised;
 use crate::fault::Fault;
@@ -20,15 +20,15 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Time between two looks for Ctrl-C.
+/// Time between two checks for Ctrl-C.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
 
-/// What is waited for after Ctrl-C.
+/// How long to wait after Ctrl-C.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum After {
-    /// The end of the work, which is told to stop: it writes files, and must not go on writing.
+    /// Until the work ends; it is asked to stop: it writes files, and must not continue.
     TheEnd,
-    /// Half a second: the work only computes. Where it does not end, it goes on in vain.
+    /// Half a second: the work only computes. Otherwise it continues unused.
     AWhile,
 }
 
@@ -68,8 +68,8 @@ impl Watch {
         self.made.load(Ordering::Relaxed) as f64 + locked(&self.under_way).values().sum::<f64>()
     }
 
-    /// Tells Python what there is to tell, and lets it act on signals.
-    fn look(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+    /// Reports progress to Python, and lets it handle signals.
+    fn check(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
         py.check_signals()?;
         for line in std::mem::take(&mut *locked(&self.lines)) {
             py.import("logging")?.call_method1("getLogger", ("packetscale",))?.call_method1("info", (line,))?;
@@ -107,10 +107,10 @@ impl Progress for Watch {
     fn end(&self) {}
 }
 
-/// Does the work and waits for it. `progress` is called with the runs that are done, in parts, and those that are planned.
+/// Does the work and waits for it. `progress` is called with the number of finished runs, with fractions, and of planned ones.
 ///
 /// # Errors
-/// What the work says; `KeyboardInterrupt`; what `progress` or a controller raises, which stops the work, too.
+/// An error of the work; `KeyboardInterrupt`; an exception of `progress` or a controller, which also stops the work.
 pub fn wait<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
@@ -125,8 +125,8 @@ pub fn wait<T: Send + 'static>(
         loop {
             match (receiver.recv_timeout(BETWEEN_LOOKS), raised.take()) {
                 (Err(RecvTimeoutError::Timeout), None) => {
-                    let looked = Python::attach(|py| watch.look(py, progress.as_ref()));
-                    if let Err(error) = looked {
+                    let checked = Python::attach(|py| watch.check(py, progress.as_ref()));
+                    if let Err(error) = checked {
                         watch.stop.store(true, Ordering::Relaxed);
                         raised = Some((error, Instant::now()));
                     }
@@ -139,7 +139,7 @@ pub fn wait<T: Send + 'static>(
                 }
                 (_, Some((error, _))) => return Err(error),
                 (Ok(done), None) => {
-                    Python::attach(|py| watch.look(py, progress.as_ref()))?;
+                    Python::attach(|py| watch.check(py, progress.as_ref()))?;
                     let raised = locked(&watch.raised).take();
                     return raised.map_or(done.map_err(PyErr::from), Err);
                 }
@@ -151,15 +151,15 @@ pub fn wait<T: Send + 'static>(
     })
 }
 
-/// A host whose runs end when they shall stop.
+/// A host whose runs can be stopped.
 pub struct Stoppable<'a> {
     /// Where they are made.
     pub host: &'a dyn Host,
-    /// Who says that they shall stop.
+    /// Decides when to stop.
     pub watch: &'a Watch,
 }
 
-/// What a run is unwound with.
+/// Payload of the unwinding.
 struct Stopped;
 
 impl Stoppable<'_> {
@@ -224,7 +224,7 @@ impl Host for Stoppable<'_> {
             watch(at);
         };
         let made = || self.host.run_watched(experiment, &watched);
-        // What the run holds is dropped with it; nothing of it is looked at again.
+        // Unwinding drops everything that the run owns.
         let made = || catch_unwind(AssertUnwindSafe(made));
         // Python makes a state for a thread that comes to it, and drops it when the thread leaves. A run with controllers
         // in Python comes once, not once for each event.

@@ -8,7 +8,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: Two controllers, two buffers, two replications; each table but those that have keys of their own has rows.
+#: Two controllers, two buffers, two replications; every table without its own keys has rows.
 SMALL = """
 [run]
 duration = "3 s"

@@ -130,7 +130,7 @@ controller = "python-aimd"
 
 
 @pytest.mark.parametrize(("loss", "seconds"), [(0.001, 1200), (0.003, 600), (0.01, 300)])
-def test_an_aimd_obeys_the_square_root_law(loss: float, seconds: int) -> None:
+def test_aimd_follows_square_root_law(loss: float, seconds: int) -> None:
     results = ps.run(ps.Scenario.from_text(LOSSY.format(loss=loss, seconds=seconds)))
     rates = [float(row["throughput_bps"]) for row in rows(results.runs)]
     # The path is far from full, so the round trip is twice the delay.
@@ -168,7 +168,7 @@ rate = "4 Mbit/s"
 
 
 @pytest.mark.parametrize(("queue", "ecn"), [("", "false"), ('queue = "codel"', "true")])
-def test_a_newreno_of_ours_makes_the_runs_of_the_built_in_one(queue: str, ecn: str) -> None:
+def test_python_newreno_matches_builtin_runs(queue: str, ecn: str) -> None:
     text = SHARED.format(queue=queue, ecn=ecn)
     ours, theirs = of("python-newreno", text), of("newreno", text)
     for table in ["runs", "flows", "links", "traffic"]:
@@ -178,7 +178,7 @@ def test_a_newreno_of_ours_makes_the_runs_of_the_built_in_one(queue: str, ecn: s
     assert [line.replace("python-newreno", "newreno") for line in series[0]] == series[1]
 
 
-def test_more_jobs_make_the_same_runs_and_flows_have_their_own_instances(small: Path) -> None:
+def test_jobs_do_not_change_runs_or_share_instances(small: Path) -> None:
     changes = {"compare.controllers": ["python-aimd", "newreno"], "flow.0.count": 3}
     scenario = ps.Scenario.load(small).set(changes)
     one, four = ps.run(scenario, jobs=1), ps.run(scenario, jobs=4)
@@ -189,7 +189,7 @@ def test_more_jobs_make_the_same_runs_and_flows_have_their_own_instances(small: 
 
 
 def failing(name: str, where: str, after: int) -> None:
-    """Registers a class that raises in `where` after so many calls."""
+    """Registers a class that raises in `where` after a number of calls."""
 
     def fail(self: Aimd, event: object) -> None:
         if next(calls) >= after:
@@ -199,7 +199,7 @@ def failing(name: str, where: str, after: int) -> None:
     ps.controller(name)(type("Failing", (Aimd,), {where: fail}))
 
 
-def test_an_exception_ends_the_runs_with_its_traceback(small: Path, tmp_path: Path) -> None:
+def test_exception_ends_runs_with_traceback(small: Path, tmp_path: Path) -> None:
     for where, after in [("on_ack", 2), ("on_loss", 2), ("__init__", 0)]:
         failing("failing", where, after)
         scenario = ps.Scenario.load(small).set({"compare.controllers": ["failing", "newreno"]})
@@ -209,13 +209,13 @@ def test_an_exception_ends_the_runs_with_its_traceback(small: Path, tmp_path: Pa
 
 
 @pytest.mark.parametrize("wrong", [5, (1, 2, 3), ("a", None), None, (math.nan, None)])
-def test_a_decision_that_is_none_says_what_was_found(small: Path, wrong: object) -> None:
+def test_invalid_decision_error_names_found_value(small: Path, wrong: object) -> None:
     ps.controller("wrong")(type("Wrong", (Aimd,), {"decision": lambda self: wrong}))
     with pytest.raises((TypeError, ValueError), match="decision: found"):
         ps.run(ps.Scenario.load(small).set({"compare.controllers": ["wrong"]}))
 
 
-def test_a_class_that_lacks_something_or_has_a_name_of_ours_is_refused(small: Path) -> None:
+def test_refuses_incomplete_class_or_taken_name(small: Path) -> None:
     class Half:
         def on_ack(self, ack: ps.Ack) -> None: ...
 
@@ -230,7 +230,7 @@ def test_a_class_that_lacks_something_or_has_a_name_of_ours_is_refused(small: Pa
         ps.Scenario.load(small).set({"flow.0.controller": "nobody"})
 
 
-def test_departures_hold_packets_back(small: Path) -> None:
+def test_departures_delay_packets(small: Path) -> None:
     class Paced(Aimd):
         """One packet in 10 ms."""
 
@@ -263,9 +263,9 @@ class OfAFile(Aimd):
 """
 
 
-def test_runs_are_known_by_the_source_of_the_class(small: Path, tmp_path: Path) -> None:
+def test_run_ids_depend_on_class_source(small: Path, tmp_path: Path) -> None:
     def load(number: int, kept: float) -> ps.Scenario:
-        # A file of its own each time, as an edited file is to a new process.
+        # A new file each time, like an edited file for a new process.
         file = tmp_path / f"mine{number}.py"
         file.write_text(MODULE.format(kept=kept))
         spec = importlib.util.spec_from_file_location(file.stem, file)
@@ -284,14 +284,14 @@ def test_runs_are_known_by_the_source_of_the_class(small: Path, tmp_path: Path) 
         ps.run(first, jobs=1, out=out, progress=stop)
     with pytest.raises(ps.InputError, match="expected an empty folder"):
         ps.run(load(2, 0.9), out=out)
-    told: list[float] = []
-    same = ps.run(load(3, 0.5), jobs=1, out=out, progress=lambda done, planned: told.append(done))
-    assert told[0] >= 1, "finished runs of the same source were made again"
+    reported: list[float] = []
+    same = ps.run(load(3, 0.5), jobs=1, out=out, progress=lambda done, planned: reported.append(done))
+    assert reported[0] >= 1, "finished runs of the same source were made again"
     # A scenario keeps the class with which it was read.
     assert ps.run(first).runs.to_csv() == same.runs.to_csv() != ps.run(load(4, 0.9)).runs.to_csv()
 
 
-def test_a_new_controller_runs(command: str, tmp_path: Path) -> None:
+def test_new_controller_runs(command: str, tmp_path: Path) -> None:
     subprocess.run([command, "new", "controller", "mine", "--language", "python"], cwd=tmp_path, check=True)
     done = subprocess.run([sys.executable, "mine/mine.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert all(name in done.stdout for name in ["mine", "cubic", "newreno"]), done.stdout

@@ -17,22 +17,22 @@ def run_blocks(page: Path, names: dict[str, object]) -> int:
     return len(blocks)
 
 
-def test_the_page_runs(root: Path, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documentation_page_runs(root: Path, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    # As the page says.
+    # As on the page.
     subprocess.run([command, "new", "scenario", "small"], check=True)
     assert run_blocks(root / "docs" / "python.md", {}) >= 3
     assert (tmp_path / "page.html").exists()
 
 
-def test_the_page_of_environments_runs(root: Path, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_gym_page_runs(root: Path, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
     assert run_blocks(root / "docs" / "gym.md", names) >= 2
     assert len(names["beside"].runs) == 8  # type: ignore[attr-defined]
 
 
-def test_each_command_that_installs_the_wheel_finds_it(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_documented_install_commands_find_wheel(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     wheels = Path.cwd() / "wheels"
     if not list(wheels.glob("*.whl")):
         pytest.skip(f"no wheel in {wheels}")
@@ -52,14 +52,14 @@ def test_each_command_that_installs_the_wheel_finds_it(root: Path, tmp_path: Pat
         assert done.returncode == 0, command + done.stdout + done.stderr
 
 
-def test_types_are_those_of_the_stubs(root: Path) -> None:
+def test_types_match_stubs(root: Path) -> None:
     sample = root / "python" / "tests" / "typed.py"
     words = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull, str(sample)]
     done = subprocess.run(words, capture_output=True, text=True, cwd=root / "python" / "tests")
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_stubs_have_what_the_module_has(root: Path) -> None:
+def test_stubs_match_module(root: Path) -> None:
     words = [sys.executable, "-m", "mypy.stubtest", "packetscale", "--ignore-missing-stub"]
     done = subprocess.run(words, capture_output=True, text=True, cwd=root / "python" / "tests")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -24,21 +24,21 @@ def processes(method: str) -> Executor:
 
 
 @pytest.mark.parametrize("method", ["spawn", "threads"])
-def test_shards_of_an_executor_make_the_bytes_of_one_run(small: Path, tmp_path: Path, method: str) -> None:
+def test_executor_shards_match_single_run_bytes(small: Path, tmp_path: Path, method: str) -> None:
     scenario = ps.Scenario.load(small).set({"compare.controllers": ["python-aimd", "newreno"]})
     sweep = ps.sweep(scenario, {"path.delay": ["5 ms", "10 ms"]})
     sweep.run(tmp_path / "one")
-    told: list[float] = []
+    reported: list[float] = []
     with ThreadPoolExecutor(2) if method == "threads" else processes(method) as executor:
         results = sweep.run(
-            tmp_path / "shards", executor=executor, shards=3, progress=lambda done, planned: told.append(done)
+            tmp_path / "shards", executor=executor, shards=3, progress=lambda done, planned: reported.append(done)
         )
-    assert len(results) == len(sweep) == 16 == told[-1] and len(told) == 3
+    assert len(results) == len(sweep) == 16 == reported[-1] and len(reported) == 3
     assert len(list((tmp_path / "shards" / "shards").iterdir())) == 3
     assert_same_files(tmp_path / "one", tmp_path / "shards")
 
 
-def test_shards_of_dask_make_the_bytes_of_one_run(small: Path, tmp_path: Path) -> None:
+def test_dask_shards_match_single_run_bytes(small: Path, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
     scenario = ps.Scenario.load(small).set({"compare.controllers": ["python-aimd", "newreno"]})
     sweep = ps.sweep(scenario, {"path.delay": ["5 ms", "10 ms"]})
@@ -48,14 +48,14 @@ def test_shards_of_dask_make_the_bytes_of_one_run(small: Path, tmp_path: Path) -
     assert_same_files(tmp_path / "one", tmp_path / "shards")
 
 
-def test_shards_that_are_there_are_kept_and_not_mixed_with_others(small: Path, tmp_path: Path) -> None:
+def test_existing_shards_are_reused_but_not_mixed(small: Path, tmp_path: Path) -> None:
     sweep, out = ps.Sweep(ps.Scenario.load(small)), tmp_path / "out"
     with ThreadPoolExecutor(1) as executor:
         first = sweep.run(out, executor=executor, shards=3)
         lines = [file.read_bytes() for file in sorted((out / "shards").iterdir())]
         (out / "shards" / "2.ndjson").unlink()
         again = sweep.run(out, executor=executor, shards=3)
-        # What a run cost is in its line: one that was made again would have another.
+        # Each line has its run's cost: a repeated run would have another.
         kept = [file.read_bytes() for file in sorted((out / "shards").iterdir())]
         assert (kept[0], kept[2]) == (lines[0], lines[2]) and kept[1] != lines[1]
         assert again.runs.to_csv() == first.runs.to_csv()
@@ -68,14 +68,14 @@ class Failing(Aimd):
         raise RuntimeError("no more")
 
 
-def test_what_a_task_raises_is_raised_here(small: Path, tmp_path: Path) -> None:
+def test_task_exceptions_propagate(small: Path, tmp_path: Path) -> None:
     ps.controller("failing-elsewhere")(Failing)
     scenario = ps.Scenario.load(small).set({"compare.controllers": ["failing-elsewhere"]})
     with processes("spawn") as executor, pytest.raises(RuntimeError, match="no more"):
         ps.Sweep(scenario).run(tmp_path / "out", executor=executor, shards=2)
 
 
-def test_what_does_not_fit_an_executor_is_refused(small: Path, tmp_path: Path) -> None:
+def test_refuses_arguments_unfit_for_executor(small: Path, tmp_path: Path) -> None:
     sweep = ps.Sweep(ps.Scenario.load(small))
     with ThreadPoolExecutor(1) as executor:
         with pytest.raises(ps.InputError, match="a folder that all tasks"):

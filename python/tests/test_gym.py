@@ -1,4 +1,4 @@
-"""Environments of Gymnasium: what it asks of them, and that they are the simulator."""
+"""Environments of Gymnasium: its requirements, and agreement with the simulator."""
 
 import warnings
 from pathlib import Path
@@ -13,7 +13,7 @@ from gymnasium.utils.env_checker import check_env
 
 SCHEMES = ps.gym.SCHEMES
 
-#: Two paths, each half a second beside traffic that draws.
+#: Two paths, each half a second with random traffic.
 PATHS = """
 [run]
 duration = "1 s"
@@ -61,7 +61,7 @@ def drawn(steps: int, env: gymnasium.Env[Any, Any]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_gymnasium_takes_the_environment(paths: ps.Scenario, scheme: str) -> None:
+def test_gymnasium_accepts_environment(paths: ps.Scenario, scheme: str) -> None:
     with warnings.catch_warnings(record=True) as log:
         warnings.simplefilter("always")
         check_env(ps.gym.CongestionEnv(paths, scheme), skip_render_check=True)
@@ -72,7 +72,7 @@ def test_gymnasium_takes_the_environment(paths: ps.Scenario, scheme: str) -> Non
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_seed_is_a_trajectory(paths: ps.Scenario, scheme: str) -> None:
+def test_seed_determines_trajectory(paths: ps.Scenario, scheme: str) -> None:
     env = ps.gym.CongestionEnv(paths, scheme)
     actions = drawn(120, env)
     first = trajectory(env, 5, actions)
@@ -83,7 +83,7 @@ def test_a_seed_is_a_trajectory(paths: ps.Scenario, scheme: str) -> None:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_many_are_as_one_and_one(paths: ps.Scenario, scheme: str) -> None:
+def test_vector_matches_single_environments(paths: ps.Scenario, scheme: str) -> None:
     count, steps = 5, 120
     vec = ps.gym.CongestionVectorEnv(paths, count, scheme, threads=2)
     actions = np.stack([drawn(steps, ps.gym.CongestionEnv(paths, scheme))] * count, axis=1)
@@ -100,7 +100,7 @@ def test_many_are_as_one_and_one(paths: ps.Scenario, scheme: str) -> None:
         assert together[number] == alone
 
 
-def test_an_action_is_a_rate() -> None:
+def test_action_sets_rate() -> None:
     """Alone on 4 Mbit/s, a rate that stays at its bound of 2 Mbit/s delivers 2 Mbit/s, without loss or queue."""
     scenario = ps.Scenario.from_text(PATHS.split("[[traffic]]")[0] + "[receiver]\ndelayed_ack = 1\n")
     env = ps.gym.CongestionEnv(scenario, "aurora", most_rate_bps=2e6)
@@ -123,7 +123,7 @@ def test_paths_and_draws_differ_by_seed(paths: ps.Scenario) -> None:
     assert len({tuple(one) for one in observations.tolist()}) == 8
 
 
-def test_wrong_input_is_named(paths: ps.Scenario) -> None:
+def test_error_names_wrong_input(paths: ps.Scenario) -> None:
     for wrong in ({"scheme": "vegas"}, {"flow": 1}):
         with pytest.raises(ps.InputError, match=str(next(iter(wrong.values())))):
             ps.gym.CongestionEnv(paths, **wrong)  # type: ignore[arg-type]
@@ -132,7 +132,7 @@ def test_wrong_input_is_named(paths: ps.Scenario) -> None:
 
 
 @pytest.mark.parametrize("count", [1, 3])
-def test_too_few_or_too_many_are_refused(paths: ps.Scenario, count: int) -> None:
+def test_refuses_invalid_count(paths: ps.Scenario, count: int) -> None:
     vec = ps.gym.CongestionVectorEnv(paths, 2)
     with pytest.raises(ps.InputError, match=f"seeds: found {count} values; expected 2"):
         vec.reset(seed=[5] * count)
@@ -141,17 +141,17 @@ def test_too_few_or_too_many_are_refused(paths: ps.Scenario, count: int) -> None
         vec.step(np.zeros((count, 1), np.float32))
 
 
-def test_no_interval_is_refused(paths: ps.Scenario) -> None:
+def test_refuses_zero_interval(paths: ps.Scenario) -> None:
     with pytest.raises(ps.InputError, match="intervals: found 0"):
         ps.gym.CongestionVectorEnv(paths, 2, intervals=0)
 
 
-def test_many_are_begun_before_they_step(paths: ps.Scenario) -> None:
+def test_vector_needs_reset_before_step(paths: ps.Scenario) -> None:
     with pytest.raises(gymnasium.error.ResetNeeded):
         ps.gym.CongestionVectorEnv(paths, 2).step(np.zeros((2, 1), np.float32))
 
 
-def test_a_refused_step_changes_nothing(paths: ps.Scenario) -> None:
+def test_refused_step_changes_nothing(paths: ps.Scenario) -> None:
     action, wrong = np.zeros((2, 1), np.float32), np.zeros((3, 1), np.float32)
     seen = []
     for refused in (False, True):
@@ -165,13 +165,13 @@ def test_a_refused_step_changes_nothing(paths: ps.Scenario) -> None:
     assert seen[0] == seen[1]
 
 
-def test_a_seed_may_be_a_number_of_numpy(paths: ps.Scenario) -> None:
+def test_accepts_numpy_seed(paths: ps.Scenario) -> None:
     vec = ps.gym.CongestionVectorEnv(paths, 2)
     assert vec.reset(seed=np.int64(5))[0].tolist() == vec.reset(seed=5)[0].tolist()  # type: ignore[arg-type]
 
 
 class Still:
-    """A policy that changes nothing."""
+    """A policy without effect."""
 
     def __call__(self, observation: np.ndarray) -> float:
         assert observation.shape == (30,)
@@ -185,7 +185,7 @@ class Wrong:
         raise ArithmeticError("no idea")
 
 
-def test_a_policy_is_a_controller(tmp_path: Path) -> None:
+def test_policy_works_as_controller(tmp_path: Path) -> None:
     """It stays at the rate that it begins with: 10 packets of 1500 bytes in 20 ms are 6 Mbit/s, less than the 8 of the path."""
     ps.gym.controller("still", Still())
     text = PATHS.split("[[traffic]]")[0].replace('"cubic"', '"still"').replace("4 Mbit/s", "8 Mbit/s")

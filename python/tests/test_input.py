@@ -1,4 +1,4 @@
-"""Scenarios, changes, and what is wrong with them."""
+"""Scenarios, changes, and errors."""
 
 from pathlib import Path
 
@@ -6,7 +6,7 @@ import packetscale as ps
 import pytest
 
 
-def test_a_mistake_says_file_line_and_key(small: Path) -> None:
+def test_error_names_file_line_and_key(small: Path) -> None:
     text = small.read_text().replace('delay = "5 ms"', 'delay = "5 furlongs"')
     small.write_text(text)
     line = 1 + text.splitlines().index('delay = "5 furlongs"')
@@ -18,7 +18,7 @@ def test_a_mistake_says_file_line_and_key(small: Path) -> None:
     assert isinstance(error, ValueError)
 
 
-def test_a_change_that_is_wrong_says_its_key(small: Path) -> None:
+def test_error_of_change_names_key(small: Path) -> None:
     with pytest.raises(ps.InputError) as raised:
         ps.Scenario.load(small).set({"path.rate": "fast"})
     assert (raised.value.key, raised.value.line) == ("path.rate", None)
@@ -26,13 +26,13 @@ def test_a_change_that_is_wrong_says_its_key(small: Path) -> None:
         ps.Scenario.load(small).set({"path.rate": object()})
 
 
-def test_a_file_that_is_not_there() -> None:
+def test_missing_file_is_an_error() -> None:
     with pytest.raises(ps.InputError) as raised:
         ps.Scenario.load("nowhere.toml")
     assert raised.value.file == "nowhere.toml"
 
 
-def test_set_changes_a_copy(small: Path) -> None:
+def test_set_changes_copy(small: Path) -> None:
     scenario = ps.Scenario.load(small)
     changed = scenario.set({"run.duration": "2 s", "flow.0.count": 3, "path.delay": "7 ms"}).set({"run.seed": 9})
     assert 'duration = "2 s"' in changed.to_toml() and "count = 3" in changed.to_toml()
@@ -41,13 +41,13 @@ def test_set_changes_a_copy(small: Path) -> None:
     assert scenario.name == "small" and scenario.planned == 8
 
 
-def test_a_text_is_a_scenario(small: Path) -> None:
+def test_text_is_scenario(small: Path) -> None:
     text = small.read_text()
     assert ps.Scenario.from_text(text, small).to_toml() == ps.Scenario.load(small).to_toml()
     assert ps.Scenario.from_text(text).name == "scenario"
 
 
-def test_a_sweep_is_that_of_the_file(small: Path) -> None:
+def test_sweep_matches_file(small: Path) -> None:
     text = small.read_text()
     plain = ps.Scenario.from_text(text[: text.index("[sweep]")], small)
     swept = ps.sweep(plain, {"path.buffer": ["20 packets", "60 packets"]}, replications=1)
@@ -56,7 +56,7 @@ def test_a_sweep_is_that_of_the_file(small: Path) -> None:
     assert swept.run().runs.to_csv() == written.runs.to_csv()
 
 
-def test_a_folder_of_another_scenario_is_not_lost(small: Path, tmp_path: Path) -> None:
+def test_does_not_replace_folder_of_other_scenario(small: Path, tmp_path: Path) -> None:
     short = {"run.duration": "2 s", "run.replications": 1}
     ps.run(ps.Scenario.load(small).set(short), out=tmp_path / "out")
     other = small.with_name("other.toml")

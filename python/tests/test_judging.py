@@ -12,17 +12,17 @@ import test_controller
 assert test_controller.Aimd
 
 
-def told(command: str, folder: Path, *words: str) -> Any:
+def output(command: str, folder: Path, *words: str) -> Any:
     done = subprocess.run([command, *words, "--json"], check=True, capture_output=True, text=True, cwd=folder)
     return json.loads(done.stdout)
 
 
-def test_evaluate_answers_as_the_command_does(command: str, tmp_path: Path) -> None:
-    theirs = told(command, tmp_path, "judge", "evaluate", "veno", "--quick", "--only", "7.4")["evaluation"]
+def test_evaluate_matches_command(command: str, tmp_path: Path) -> None:
+    theirs = output(command, tmp_path, "judge", "evaluate", "veno", "--quick", "--only", "7.4")["evaluation"]
     assert ps.evaluate("veno", quick=True, only="7.4") == theirs
 
 
-def test_a_class_is_evaluated_like_any_other(tmp_path: Path) -> None:
+def test_evaluates_python_class(tmp_path: Path) -> None:
     """Three packets in ten are lost: as many are sent again, by whomever."""
     found = ps.evaluate("python-aimd", quick=True, only="5.1.1", out=tmp_path)
     assert [contender[0] for contender in found["contenders"]] == ["python-aimd", "cubic", "bbr"]
@@ -33,18 +33,18 @@ def test_a_class_is_evaluated_like_any_other(tmp_path: Path) -> None:
     assert "python-aimd" in (tmp_path / "report.html").read_text()
 
 
-def test_a_newreno_in_python_has_the_answers_of_the_built_in_one() -> None:
+def test_python_newreno_matches_builtin_evaluation() -> None:
     ours, theirs = (ps.evaluate(name, quick=True, only="7.4") for name in ("python-newreno", "newreno"))
     assert ours["sections"][0]["questions"][0]["rows"] == theirs["sections"][0]["questions"][0]["rows"]
 
 
-def test_a_class_meets_others_in_the_matrix(tmp_path: Path) -> None:
+def test_matrix_accepts_python_class(tmp_path: Path) -> None:
     found = ps.matrix(["python-newreno", "newreno"], quick=True, only="shallow-100mbps", out=tmp_path)
     assert [name for name, _ in found["controllers"]] == ["python-newreno", "newreno"]
     assert len(found["settings"]) == 1 and (tmp_path / "report.html").is_file()
 
 
-def test_what_is_not_there_is_refused() -> None:
+def test_refuses_unknown_controller() -> None:
     with pytest.raises(ps.InputError, match="rapit"):
         ps.evaluate("rapit", quick=True)
     with pytest.raises(ps.InputError, match="expected one of 5.1.1"):

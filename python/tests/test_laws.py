@@ -30,8 +30,8 @@ def ran(controller: str, **changes: object) -> tuple[dict[str, Any], dict[str, A
 
 @pytest.mark.parametrize("controller", BROUGHT)
 @pytest.mark.parametrize(("mbps", "rtt_ms"), [(10, 10), (10, 100), (100, 10), (100, 40)])
-def test_it_does_not_starve_itself_on_an_idle_path(controller: str, mbps: int, rtt_ms: int) -> None:
-    """As much time as one packet per round trip takes from zero to the product of bandwidth and delay; a buffer of one."""
+def test_uses_idle_path(controller: str, mbps: int, rtt_ms: int) -> None:
+    """Time for additive increase from zero to the BDP; a buffer of one BDP."""
     packets = mbps * rtt_ms * 1000 // 8000
     grown = max(rtt_ms * packets // 1000, 30)
     idle = {"rate": f"{mbps} Mbit/s", "delay": f"{rtt_ms / 2} ms", "buffer": f"{max(packets, 10)} packets"}
@@ -40,7 +40,7 @@ def test_it_does_not_starve_itself_on_an_idle_path(controller: str, mbps: int, r
 
 
 @pytest.mark.parametrize("controller", BROUGHT)
-def test_it_recovers_when_the_wire_comes_back(controller: str) -> None:
+def test_recovers_after_outage(controller: str) -> None:
     """It backs off while the wire loses everything; ten seconds later it has the path again."""
     outage = {"more": 'outages = [["30 s", "40 s"]]'}
     within, after = ran(controller, seconds=40, warmup=31, **outage), ran(controller, seconds=80, warmup=50, **outage)
@@ -50,7 +50,7 @@ def test_it_recovers_when_the_wire_comes_back(controller: str) -> None:
 
 
 @pytest.mark.parametrize("controller", BROUGHT)
-def test_it_gets_through_heavy_loss(controller: str) -> None:
+def test_survives_heavy_loss(controller: str) -> None:
     _, flow = ran(controller, seconds=600, more="loss = 0.3", flow='size = "200 kB"')
     assert float(flow["lost_packets"]) / float(flow["sent_packets"]) == pytest.approx(0.3, abs=0.1)
     assert flow["completion_s"], "not done after 600 s"
@@ -58,13 +58,13 @@ def test_it_gets_through_heavy_loss(controller: str) -> None:
 
 @pytest.mark.parametrize("controller", BROUGHT)
 @pytest.mark.parametrize("size", [1, 999, 1000, 1001, 500_123])
-def test_a_transfer_sends_the_packets_that_it_needs(controller: str, size: int) -> None:
+def test_transfer_sends_needed_packets(controller: str, size: int) -> None:
     run, flow = ran(controller, seconds=20, buffer="unlimited", flow=f'size = "{size} B"')
     assert flow["completion_s"] and int(flow["sent_packets"]) == -(-size // 1000) == int(run["packets_delivered"])
 
 
 @pytest.mark.parametrize("controller", BROUGHT)
-def test_the_same_seed_gives_the_same_bytes(controller: str) -> None:
+def test_same_seed_gives_same_bytes(controller: str) -> None:
     text = test_controller.SHARED.format(queue="", ecn="false").replace('"newreno"', f'"{controller}"')
     tables = [
         {name: results.table(name).to_csv() for name in results.tables if name != "timing"}

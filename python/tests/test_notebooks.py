@@ -9,12 +9,12 @@ from nbclient import NotebookClient
 NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.ipynb"))
 
 
-def test_there_are_notebooks() -> None:
+def test_notebooks_exist() -> None:
     assert [file.stem for file in NOTEBOOKS] == ["environments", "first-steps", "sweep", "your-own-controller"]
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)
-def test_a_notebook_runs(file: Path, tmp_path: Path) -> None:
+def test_notebook_runs(file: Path, tmp_path: Path) -> None:
     notebook = nbformat.read(file, as_version=4)
     assert not any(cell.get("outputs") for cell in notebook.cells), "store notebooks without outputs"
     NotebookClient(notebook, timeout=600, resources={"metadata": {"path": str(tmp_path)}}).execute()

@@ -1,4 +1,4 @@
-"""Theory, estimation and papers, beside the command."""
+"""Theory, estimation and papers, compared with the command."""
 
 import csv
 import io
@@ -26,7 +26,7 @@ def answered(command: str, name: str, parameters: dict[str, object]) -> object:
     return json.loads(done.stdout)
 
 
-def test_theories_answer_as_the_command_does(command: str) -> None:
+def test_theories_match_command(command: str) -> None:
     few: dict[str, object] = {"flows": 50, "utilisation": 0.9, "arrivals": "phases", "runs": 20}
     assert ps.theory.multiplexing(**few) == answered(command, "multiplexing", few)  # type: ignore[arg-type]
     assert ps.theory.tdqm(load=0.5) == answered(command, "tdqm", {"load": 0.5})
@@ -35,7 +35,7 @@ def test_theories_answer_as_the_command_does(command: str) -> None:
     assert ps.theory.qlbp(**QLBP) == answered(command, "qlbp", dict(QLBP))
 
 
-def test_every_parameter_of_the_command_is_one_of_the_function(command: str) -> None:
+def test_functions_have_parameters_of_command(command: str) -> None:
     for name in ["burstiness", "multiplexing", "qlbp", "rapid", "tdqm"]:
         help = subprocess.run([command, "theory", name, "--help"], check=True, capture_output=True, text=True).stdout
         options = {line.split()[0][2:].replace("-", "_") for line in help.splitlines() if line.startswith("      --")}
@@ -45,7 +45,7 @@ def test_every_parameter_of_the_command_is_one_of_the_function(command: str) -> 
         assert options - {"json"} == parameters - {"return"}, name
 
 
-def test_a_question_that_is_wrong_says_its_parameter() -> None:
+def test_error_names_wrong_parameter() -> None:
     with pytest.raises(ps.InputError) as raised:
         ps.theory.multiplexing(flows=10, arrivals="bursty")
     assert raised.value.key == "arrivals"
@@ -59,7 +59,7 @@ def gaps() -> list[tuple[float, float, int]]:
     return [(gap, max(gap, 1500 * 8e3 / 100), 1500) for gap in sent]
 
 
-def test_gaps_are_read_as_the_command_reads_them(command: str, tmp_path: Path) -> None:
+def test_estimation_of_gaps_matches_command(command: str, tmp_path: Path) -> None:
     recording = tmp_path / "gaps.csv"
     rows = ["stream_id,pkt,send_gap_ns,recv_gap_ns,size_bytes", "0,0,,,1500"]
     rows += [f"0,{at},{send},{receive},{size}" for at, (send, receive, size) in enumerate(gaps(), start=1)]
@@ -76,7 +76,7 @@ def test_gaps_are_read_as_the_command_reads_them(command: str, tmp_path: Path) -
     assert found is not None and 80e6 <= found <= 120e6
 
 
-def test_a_recording_that_is_wrong_says_where(tmp_path: Path) -> None:
+def test_error_of_recording_names_position(tmp_path: Path) -> None:
     recording = tmp_path / "gaps.csv"
     recording.write_text("stream_id,pkt,send_gap_ns,recv_gap_ns,size_bytes\n0,0,,,1500\n0,1,5,-5,1500\n")
     with pytest.raises(ps.InputError) as raised:
@@ -89,7 +89,7 @@ def test_a_recording_that_is_wrong_says_where(tmp_path: Path) -> None:
     assert raised.value.key == "method"
 
 
-def test_a_figure_is_that_of_the_command(command: str, tmp_path: Path) -> None:
+def test_figure_matches_command(command: str, tmp_path: Path) -> None:
     words = [command, "reproduce", "tdqm-newark", "--quick", "--json", "--out", str(tmp_path / "out")]
     # It ends with 1 where a value is not as expected; what it prints is the same.
     done = subprocess.run(words, capture_output=True, text=True)

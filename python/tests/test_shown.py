@@ -1,4 +1,4 @@
-"""What a notebook shows: tables in HTML, pictures of the page, a line on how far runs are."""
+"""Display in notebooks: tables in HTML, pictures of the page, progress."""
 
 import html
 import inspect
@@ -36,14 +36,14 @@ def results(small: Path) -> ps.Results:
     return ps.run(ps.Scenario.load(small).set({"run.replications": 3}))
 
 
-def test_results_are_shown_as_the_table_of_the_terminal(results: ps.Results) -> None:
+def test_results_match_terminal_table(results: ps.Results) -> None:
     shown = Cells(results._repr_html_()).rows
     printed = [re.split(r" {2,}", line.strip()) for line in str(results).splitlines()[: len(shown)]]
     assert len(shown) == 5 and shown == printed
     assert "±" in "".join(shown[1])
 
 
-def test_a_table_is_shown_by_its_first_rows_and_its_length(results: ps.Results) -> None:
+def test_table_shows_first_rows_and_length(results: ps.Results) -> None:
     table = results.series
     shown = Cells(table._repr_html_()).rows
     assert shown[0] == table.columns
@@ -52,12 +52,12 @@ def test_a_table_is_shown_by_its_first_rows_and_its_length(results: ps.Results) 
     assert f"runs: {len(results.runs)} rows" in results.runs._repr_html_()
 
 
-def test_what_is_shown_has_the_colours_of_the_notebook(results: ps.Results) -> None:
+def test_html_has_no_own_colours(results: ps.Results) -> None:
     shown = results._repr_html_() + results.runs._repr_html_()
     assert not re.search(r"color|background|#[0-9a-f]{3}", shown)
 
 
-def test_markup_in_a_label_is_text(small: Path) -> None:
+def test_markup_in_label_is_escaped(small: Path) -> None:
     text = small.read_text().replace('[compare]\ncontrollers = ["cubic", "newreno"]\n', "")
     text = text.replace('"cubic"', '{ kind = "cubic", label = "<b>one</b>" }')
     results = ps.run(ps.Scenario.from_text(text, small))
@@ -66,7 +66,7 @@ def test_markup_in_a_label_is_text(small: Path) -> None:
     assert "b" not in Cells(shown).elements
 
 
-def test_a_picture_is_a_page_of_one_picture_that_asks_no_network(results: ps.Results, tmp_path: Path) -> None:
+def test_picture_is_self_contained_page(results: ps.Results, tmp_path: Path) -> None:
     picture = results.plot("delay")
     picture.save(tmp_path / "delay.html")
     page = (tmp_path / "delay.html").read_text()
@@ -77,20 +77,20 @@ def test_a_picture_is_a_page_of_one_picture_that_asks_no_network(results: ps.Res
     assert within and html.unescape(within[1]) == page
 
 
-def test_pictures_are_those_of_the_page(results: ps.Results, tmp_path: Path) -> None:
+def test_pictures_match_page(results: ps.Results, tmp_path: Path) -> None:
     results.report(tmp_path / "page.html")
     on_page = re.findall(r'<figure data-figure="([^"]+)"', (tmp_path / "page.html").read_text())
     assert sorted(results.pictures) == sorted(on_page)
     assert results.plot().name == results.pictures[0]
 
 
-def test_an_unknown_picture_names_those_there_are(results: ps.Results) -> None:
+def test_unknown_picture_lists_known_ones(results: ps.Results) -> None:
     with pytest.raises(ps.InputError, match="found \"jitter\"; expected one of .*delay.*") as raised:
         results.plot("jitter")
     assert all(name in str(raised.value) for name in results.pictures)
 
 
-def test_progress_never_says_the_same_twice(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
+def test_progress_never_repeats_itself(small: Path, capfd: pytest.CaptureFixture[str]) -> None:
     ps.run(ps.Scenario.load(small), progress=True)
     said = capfd.readouterr().err.strip("\r\n").split("\r")
     assert said[-1] == "8.0 of 8 runs"
@@ -98,6 +98,6 @@ def test_progress_never_says_the_same_twice(small: Path, capfd: pytest.CaptureFi
 
 
 @pytest.mark.parametrize("event", [ps.Start, ps.Left, ps.Ack, ps.Lost, ps.Marks, ps.Expired, ps.Undone])
-def test_every_field_of_an_event_is_explained(event: type) -> None:
+def test_event_fields_have_docstrings(event: type) -> None:
     fields = [(name, field) for name, field in vars(event).items() if inspect.isgetsetdescriptor(field)]
     assert fields and not [name for name, field in fields if len(field.__doc__ or "") < 10]

@@ -23,7 +23,7 @@ def assert_same(results: ps.Results, folder: Path) -> None:
         assert results.table(name).to_csv().encode() == (folder / f"{name}.csv").read_bytes(), name
 
 
-def test_tables_are_those_of_the_command(small: Path, command: str, tmp_path: Path) -> None:
+def test_tables_match_command(small: Path, command: str, tmp_path: Path) -> None:
     results = ps.run(ps.Scenario.load(small), jobs=2)
     folder = ran(command, small, tmp_path / "out")
     assert len(results) == 8
@@ -31,7 +31,7 @@ def test_tables_are_those_of_the_command(small: Path, command: str, tmp_path: Pa
     assert_same(results, folder)
 
 
-def test_tables_of_the_demo_are_those_of_the_command(root: Path, command: str, tmp_path: Path) -> None:
+def test_demo_tables_match_command(root: Path, command: str, tmp_path: Path) -> None:
     file = root / "scenarios" / "bursty-10g.toml"
     changes = {"run.duration": "300 ms", "run.warmup": "100 ms", "run.replications": 1}
     results = ps.run(ps.Scenario.load(file).set(changes))
@@ -41,7 +41,7 @@ def test_tables_of_the_demo_are_those_of_the_command(root: Path, command: str, t
     assert_same(results, tmp_path / "out")
 
 
-def test_arrow_has_what_the_parquet_files_of_the_command_have(small: Path, command: str, tmp_path: Path) -> None:
+def test_arrow_matches_parquet_of_command(small: Path, command: str, tmp_path: Path) -> None:
     results = ps.run(ps.Scenario.load(small))
     folder = ran(command, small, tmp_path / "out")
     for name in results.tables:
@@ -53,7 +53,7 @@ def test_arrow_has_what_the_parquet_files_of_the_command_have(small: Path, comma
         assert ours.equals(written.cast(ours.schema)), name
 
 
-def test_polars_and_pandas_take_tables(small: Path) -> None:
+def test_polars_and_pandas_accept_tables(small: Path) -> None:
     results = ps.run(ps.Scenario.load(small))
     frame = results.runs.to_polars()
     assert isinstance(frame, polars.DataFrame)
@@ -64,7 +64,7 @@ def test_polars_and_pandas_take_tables(small: Path) -> None:
     assert polars.DataFrame(results.transfers).height == 0
 
 
-def test_what_is_written_is_read_again(small: Path, tmp_path: Path) -> None:
+def test_written_tables_round_trip(small: Path, tmp_path: Path) -> None:
     results = ps.run(ps.Scenario.load(small), out=tmp_path / "out")
     again = ps.read(tmp_path / "out")
     assert again.runs.to_csv() == results.runs.to_csv()

@@ -15,7 +15,7 @@ def rows(file: Path) -> list[dict[str, str]]:
         return list(csv.DictReader(text))
 
 
-def test_the_same_seed_draws_the_same_streams(tmp_path: Path) -> None:
+def test_same_seed_draws_same_streams(tmp_path: Path) -> None:
     texts = []
     for number, seed in enumerate((3, 3, 4)):
         streams(tmp_path / f"{number}.csv", runs=6, seed=seed, settings=FEW)
@@ -24,7 +24,7 @@ def test_the_same_seed_draws_the_same_streams(tmp_path: Path) -> None:
     assert not list(tmp_path.glob("*.part"))
 
 
-def test_a_stream_has_its_truth_and_its_features(tmp_path: Path) -> None:
+def test_stream_has_truth_and_features(tmp_path: Path) -> None:
     file = tmp_path / "streams.csv"
     streams(file, runs=6, seed=1, settings={**FEW, "load": "0.5", "capacity": "1 Gbit/s"})
     found = rows(file)
@@ -36,13 +36,13 @@ def test_a_stream_has_its_truth_and_its_features(tmp_path: Path) -> None:
     assert len(read) > 15 and all(row["f58"] for row in read)
 
 
-def test_its_gaps_are_a_recording(tmp_path: Path) -> None:
+def test_gaps_are_recording(tmp_path: Path) -> None:
     streams(tmp_path / "rows.csv", gaps=tmp_path / "gaps.csv", runs=2, seed=1, settings=FEW)
     found = ps.estimate(tmp_path / "gaps.csv", method="bass+multi-rate")
     assert len(found) == sum(row["f0"] != "" for row in rows(tmp_path / "rows.csv")) > 3
 
 
-def test_a_capture_is_named(root: Path, tmp_path: Path) -> None:
+def test_requires_name_of_capture(root: Path, tmp_path: Path) -> None:
     traced = {"cross": "trace", "streams": "2"}
     with pytest.raises(ps.InputError, match="trace: found nothing"):
         streams(tmp_path / "rows.csv", gaps=tmp_path / "gaps.csv", runs=1, seed=1, settings=traced)
@@ -52,7 +52,7 @@ def test_a_capture_is_named(root: Path, tmp_path: Path) -> None:
     assert [row["cross"] for row in rows(tmp_path / "rows.csv")] == ["trace"] * 2
 
 
-def test_what_is_wrong_is_named(tmp_path: Path) -> None:
+def test_error_names_wrong_setting(tmp_path: Path) -> None:
     for settings, message in [({"speed": "1"}, '"speed" is not one of'), ({"load": "half"}, 'load: found "half"')]:
         with pytest.raises(ps.InputError, match=message):
             streams(tmp_path / "rows.csv", runs=1, seed=1, settings=settings)

@@ -25,7 +25,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_ctrl_c_ends_a_run_that_would_take_hours(small: Path, tmp_path: Path) -> None:
+def test_ctrl_c_ends_long_run(small: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(small), str(out)], stdout=subprocess.PIPE, text=True
@@ -44,22 +44,22 @@ def test_ctrl_c_ends_a_run_that_would_take_hours(small: Path, tmp_path: Path) ->
     assert not out.exists(), f"left behind: {[file.name for file in out.iterdir()]}"
 
 
-def test_finished_runs_are_kept_and_the_rest_goes_on(small: Path, tmp_path: Path) -> None:
+def test_interrupted_plan_keeps_finished_runs(small: Path, tmp_path: Path) -> None:
     scenario, out = ps.Scenario.load(small), tmp_path / "out"
-    told: list[tuple[float, int]] = []
+    reported: list[tuple[float, int]] = []
 
     def stop(done: float, planned: int) -> None:
-        told.append((done, planned))
+        reported.append((done, planned))
         if done >= 1:
             raise RuntimeError("enough")
 
-    # Each run takes longer than the time between two looks at what is finished.
+    # Each run takes longer than the time between two polls of finished runs.
     longer = scenario.set({"run.duration": "2000 s"})
     with pytest.raises(RuntimeError, match="enough"):
         ps.run(longer, jobs=1, out=out, progress=stop)
     assert sorted(file.name for file in out.iterdir()) == ["unfinished.ndjson"]
     kept = len((out / "unfinished.ndjson").read_text().splitlines())
-    assert kept >= 1 and told[-1][1] == 8
+    assert kept >= 1 and reported[-1][1] == 8
 
     seen: list[float] = []
     again = ps.run(longer, out=out, progress=lambda done, planned: seen.append(done))
@@ -68,7 +68,7 @@ def test_finished_runs_are_kept_and_the_rest_goes_on(small: Path, tmp_path: Path
     assert not seen or seen[0] >= kept
 
 
-def test_other_threads_go_on_while_runs_are_made(small: Path) -> None:
+def test_other_threads_run_meanwhile(small: Path) -> None:
     counted, ended = 0, threading.Event()
 
     def count() -> None:
@@ -89,7 +89,7 @@ def test_other_threads_go_on_while_runs_are_made(small: Path) -> None:
     assert during > 5, f"{during} in {passed:.1f} s"
 
 
-def test_the_command_ends_at_ctrl_c(small: Path, tmp_path: Path) -> None:
+def test_command_ends_at_ctrl_c(small: Path, tmp_path: Path) -> None:
     words = [sys.executable, "-m", "packetscale", "run", str(small), "--out", str(tmp_path / "out")]
     words += ["--set", "run.duration=10000 s", "--set", "path.rate=1 Gbit/s"]
     process = subprocess.Popen(words, stderr=subprocess.PIPE, text=True)

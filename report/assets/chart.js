@@ -25,7 +25,7 @@ const Chart = (() => {
   class Figure {
     // spec: { x: {title, unit, log, name, values, prefixed, names}, y: {title, unit, log, zero, own, above, top, range, names}, left, height,
     // columns, silent, scatter, legend, panels: [{ title, colour, series, bands, levels, marks, empty }] }.
-    // `own`: each panel its own range of y; `above`: the title stands above the panels already; `values`: ticks of x, if they fit;
+    // `own`: each panel has its own range of y; `above`: the title is already above the panels; `values`: ticks of x, if they fit;
     // `names`: words in place of the numbers 0, 1, ...; `silent`: legends read no values; `legend`: one for several panels, a Legend.
     constructor(host, view, spec) {
       Object.assign(this, { host, view, spec });
@@ -71,11 +71,11 @@ const Chart = (() => {
       if (this.view.cursor !== null) this.point(this.view.cursor);
     }
 
-    // Range of y over these panels, of what is seen.
+    // Range of y over these panels, for visible values.
     domain(panels) {
       const { y } = this.spec, [x0, x1] = this.view.range;
       if (y.range) return y.range;
-      // What is measured is not negative: an interval that reaches below zero makes no space there.
+      // Measurements are not negative: an interval below zero does not extend the axis.
       const floor = (low, mean) => (mean >= 0 && y.zero !== false ? Math.max(0, low) : low);
       const all = panels.flatMap(({ spec }) => [
         ...(spec.levels ?? []).map((level) => level.y),
@@ -191,7 +191,7 @@ const Chart = (() => {
     return series.stepped && xs.length > 1 ? whole(out, per * (xs[1] - xs[0]) / 2) : out;
   }
 
-  // A step reaches from the beginning of its interval to the end, half of it to either side of its point, where none is beside it, too.
+  // A step spans its interval, half of it on either side of its point, also without neighbours.
   function whole(points, half) {
     const open = (p) => !p || Number.isNaN(p.y);
     return points.flatMap((p, i) => (open(p) ? [p] : [
@@ -202,7 +202,7 @@ const Chart = (() => {
   const titled = ({ title, unit }) => (unit ? `${title} (${unit})` : title);
   const tick = (factor) => (v) => (v === 0 ? "0" : String(Number((v / factor).toPrecision(6))).replace("-", "−"));
 
-  // The unit that a logarithmic axis says once: one without prefixes. Others stand at each tick with their own.
+  // The unit that a logarithmic axis shows once: one without prefixes. With others each tick has its own.
   const said = ({ unit }) => (["s", "bit/s", "ratio"].includes(unit) ? "" : unit);
 
   // Ticks of a logarithmic axis that have space for a label.
@@ -240,7 +240,7 @@ const Chart = (() => {
     return { ...base, label: y.above ? unit || null : titled({ title: y.title, unit }), ticks: most, tickFormat: tick(factor) };
   }
 
-  // Rows in which the words of the marks stand, so that none covers another.
+  // Rows for the labels of the marks, so that none covers another.
   function rowsOf(marks = [], [x0, x1], inner) {
     const ends = [], rows = new Map();
     for (const mark of marks.filter((mark) => mark.label && mark.x >= x0 && mark.x <= x1)) {
@@ -253,7 +253,7 @@ const Chart = (() => {
     return { rows, count: ends.length };
   }
 
-  // What lies behind the curves: the warm-up, and upright lines with their words above the panel.
+  // Background of the curves: the warm-up, and vertical lines with labels above the panel.
   function ground(panel, [x0, x1], [y0, y1], { rows }) {
     const inside = (panel.spec.bands ?? []).map((band) => ({ ...band, from: Math.max(x0, band.from), to: Math.min(x1, band.to) })).filter((band) => band.to > band.from);
     const marks = (panel.spec.marks ?? []).filter((mark) => mark.x >= x0 && mark.x <= x1);
@@ -266,7 +266,7 @@ const Chart = (() => {
     ];
   }
 
-  // What lies before them.
+  // Foreground of the curves.
   function front(panel, [x0, x1], domain) {
     const bands = (panel.spec.bands ?? []).filter((band) => band.from < x1 && (Math.min(band.to, x1) - Math.max(band.from, x0)) / (x1 - x0) * (panel.right - panel.left) > 60);
     const halo = { stroke: "var(--paper)", strokeWidth: 4, fill: "var(--soft)" };
@@ -282,7 +282,7 @@ const Chart = (() => {
     ];
   }
 
-  // A word beside a point, where it covers no other word and has space; where there is no such place, none.
+  // A label next to a point, if there is a place where it covers no other label.
   function besides(panel, series, colour, [x0, x1], [y0, y1], spec, taken) {
     const place = (v, a, b, log) => (log ? Math.log(v / a) / Math.log(b / a) : (v - a) / (b - a));
     const inner = panel.right - panel.left, tall = panel.base - panel.top;
@@ -299,7 +299,7 @@ const Chart = (() => {
     });
   }
 
-  // What a panel shows, for those who do not see it.
+  // Text alternative of a panel.
   const MOST_SAID = 8;
   function described({ x, y }, { title, series, marks = [] }) {
     const named = series.filter((s) => s.name);
@@ -322,7 +322,7 @@ const Chart = (() => {
     return html("output", {}, key, series.at_rest);
   }
 
-  // What several panels have in common, said once: above `place`, with the values of the panel that is pointed at.
+  // Common legend of several panels: above `place`, with the values of the panel under the pointer.
   class Legend {
     constructor(place, all) {
       const head = html("div", { class: "head shared" });

@@ -3,7 +3,7 @@
 const EvaluationPage = (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
 
-  // Controllers stand beside each other at a point, this far apart.
+  // Distance between controllers at the same point.
   const APART = 0.14;
 
   function chart(part, question, figure, column) {

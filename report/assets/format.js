@@ -1,5 +1,5 @@
 "use strict";
-// Errors are kept on the root element, so that whoever opens the page, a test included, can see that there were none.
+// Errors are stored on the root element, so that readers and tests can check that there were none.
 const errors = [];
 const keepError = (what) => {
   errors.push(String(what));
@@ -41,7 +41,7 @@ const Format = (() => {
     return withUnit(digits(v / p.factor, significant), p.unit);
   }
 
-  // The same as short as it can be said.
+  // The shortest form.
   function short(v, unit, significant = 3) {
     const p = prefix(unit, Math.abs(v));
     return withUnit(String(Number((v / p.factor).toPrecision(significant))).replace("-", "−"), p.unit);

@@ -1,9 +1,9 @@
-// What every page does: it draws anew for a new width and for paper, says which tables are wider than the screen, and
-// keeps on the root element what a test asks for.
+// Behaviour of every page: redraws for a new width and for paper, marks tables that are wider than the screen, and
+// stores results for tests on the root element.
 const Frame = (() => {
   function redraw() { View.all.forEach((view) => view.redraw()); }
 
-  // Above each table that is wider than its place stands how much of it is out of sight.
+  // Note above each table that is wider than its place: how much of it is hidden.
   function sayWhatScrolls() {
     for (const box of document.querySelectorAll(".scroll")) {
       let words = box.previousElementSibling;
@@ -18,7 +18,7 @@ const Frame = (() => {
     }
   }
 
-  // What is in a fold is drawn when it opens; a link to a fold opens it.
+  // Contents of a fold are drawn when it opens; a link to a fold opens it.
   function folds() {
     const open = () => {
       const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));

@@ -97,7 +97,7 @@ const Overview = (() => {
     });
   }
 
-  // Lines that have a point at the same word stand beside each other there, this far apart.
+  // Distance between lines with a point at the same word.
   const APART = 0.1;
 
   // Mean and interval: joined by a line where the values have an order, else a dot with a bar at each of them.

@@ -2,7 +2,7 @@
 const Packets = (() => {
   const series = (points, more) => ({ xs: points.map((p) => p[0]), ys: points.map((p) => p[1]), ...more });
 
-  // One line for each flow. `look` gives its colour and dash.
+  // One line per flow. `look` gives its colour and dash.
   const flight = (run, look) => (run.packets ?? []).map((flow, k) =>
     series(flow.in_flight, { name: run.names[flow.flow], kinds: ["line"], ...look(run, flow.flow, k, run.packets.length) }));
 

@@ -1,4 +1,4 @@
-// What is drawn where: reads the data of the page, follows the selectors.
+// Fills the page's places with pictures of its data, following the selectors.
 const Page = (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const element = (id) => document.getElementById(id);
@@ -28,7 +28,7 @@ const Page = (() => {
   const runs = () => data.runs.filter((r) => r.point === chosen.point && r.replication === chosen.replication);
   const curves = (run, metric) => run.curves.filter((c) => c.metric === metric);
 
-  // One panel per run, with what all time figures have in common. A run that is alone needs no name.
+  // One panel per run, with the common settings of all time figures. A single run needs no name.
   function timePanels(make) {
     const all = runs();
     return all.map((run) => ({
@@ -39,10 +39,10 @@ const Page = (() => {
     }));
   }
 
-  // Look of a flow, the `k`-th of `n` that are drawn.
+  // Style of a flow, the `k`-th of `n` drawn ones.
   const flowLook = (run, flow, k, n) => ({ colour: flowColour(run, flow), dash: n > data.palette.length / 2 ? Marks.look(k).dash : "" });
 
-  // A curve without what is before its flow starts and after it ends.
+  // A curve clipped to its flow's lifetime.
   function lived(run, curve) {
     const [start, end] = run.lives[curve.flow] ?? [0, null];
     const inside = (_, i) => curve.t0 + (i + 0.5) * curve.dt > start && (end === null || curve.t0 + (i - 0.5) * curve.dt < end);
@@ -154,13 +154,13 @@ const Page = (() => {
     notice.textContent = `The curves of ${data.left_out} of ${data.left_out + data.runs.length} runs were left out to keep the page small; the exported tables have them.`;
   }
 
-  // Look of a controller where several share a panel: colour, dash and marker each tell them apart.
+  // Style of a controller if several share a panel: colour, dash and marker each distinguish them.
   const look = (name) => {
     const i = controllerIndex(name);
     return { name, colour: data.controllers[i]?.colour, ...Marks.look(i) };
   };
 
-  // A distribution of times: a staircase for each of `lines`, which have a name, a look and points of time and share.
+  // A distribution of times: a staircase for each of `lines`, which have a name, a style and points of time and share.
   // The axis is logarithmic where the longest time is far from that of the first twentieth, and holds what is between them.
   const FAR = 20;
   function distribution(host, view, lines, what, y) {
@@ -240,7 +240,7 @@ const Page = (() => {
       + (Number.isFinite(error) ? ` (${error < 0 ? "−" : "+"}${Format.digits(Math.abs(error) * 100, 2)} %).` : ".");
   }
 
-  // A choice that stands above several pictures has one value.
+  // A selector above several pictures has one value.
   function select(name, options, key) {
     const boxes = [...document.querySelectorAll(`select.${name}`)];
     for (const box of boxes) {

@@ -1,7 +1,7 @@
 // Saves a figure: as SVG and PNG, as it looks now, and as CSV, the numbers that are drawn.
 const Save = (() => {
   const NS = "http://www.w3.org/2000/svg";
-  // What a shape looks like, when the style sheet is no longer beside it.
+  // Style attributes of a shape, for use without the style sheet.
   const LOOK = ["fill", "fill-opacity", "stroke", "stroke-opacity", "stroke-width", "stroke-dasharray", "stroke-linejoin", "paint-order", "opacity", "font-size",
     "font-weight", "font-variant", "text-anchor", "dominant-baseline", "display"];
   const FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif";
@@ -66,7 +66,7 @@ const Save = (() => {
     return lines;
   }
 
-  // The figure as one drawing: its heading, its caption, its legends, its panels, and the cells of its tables, where they stand.
+  // The figure as one drawing: its heading, caption, legends, panels, and the cells of its tables, at their positions.
   function svg(host) {
     const frame = host.getBoundingClientRect();
     const at = (element) => {

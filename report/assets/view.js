@@ -1,4 +1,4 @@
-// A range of x that several pictures look at together, and the place that is pointed at.
+// A range of x shared by several pictures, and the position of the pointer.
 class View {
   static all = [];
   constructor() { this.full = [0, 1]; this.range = [0, 1]; this.figures = []; this.cursor = null; View.all.push(this); }
@@ -24,7 +24,7 @@ class View {
   }
 }
 
-// What a pointer and the keyboard do with a panel: read values, choose a range, show all again.
+// Pointer and keyboard actions on a panel: read values, choose a range, reset.
 function listen(figure, panel) {
   const { view } = figure, { frame } = panel;
   const toX = (e) => {

@@ -1,8 +1,8 @@
-//! Pictures of flows that arrive: how long they took, and how much longer than on the idle path, by size.
+//! Pictures of flows that arrive: completion times and slowdowns, by size.
 //!
-//! Each replication has its own distribution; what is drawn is the mean of each percentile over the replications. Bands
-//! reach from the least to the greatest of the replications: an interval of Student's t knows no logarithmic axis, and
-//! with few replications reaches below zero.
+//! Each replication has its own distribution; the curve is the mean of each percentile over the replications. Bands
+//! span the least to the greatest of the replications: an interval of Student's t ignores the logarithmic axis, and
+//! with few replications falls below zero.
 
 use crate::groups::controllers;
 use crate::sweep::{Chart, Line, Panel, Sweep};
@@ -24,7 +24,7 @@ pub struct Completed {
 /// One small multiple.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Distributions {
-    /// Which flows, and at which sweep point; empty where there is one panel.
+    /// Flow table and sweep point; empty with a single panel.
     pub title: String,
     /// One line per controller.
     pub lines: Vec<Distribution>,
@@ -40,7 +40,7 @@ pub struct Distribution {
 }
 
 impl Completed {
-    /// What it shows, in sentences.
+    /// The caption, in sentences.
     pub fn caption(&self) -> String {
         let mut said = String::from(
             "Share of the flows that arrived and ended that took no longer than the time on the axis: further left is better.",
@@ -65,7 +65,7 @@ type Read = fn(&CompletionResult) -> Option<f64>;
 /// A panel's flows: the sweep point in words and the number of the table.
 type Which = (String, u32);
 
-/// Returns the distributions of completion times; `None` where no flows arrive or where the distributions are not known.
+/// The distributions of completion times; `None` if no flows arrive, or if they are unknown.
 pub fn completed(results: &Results, groups: &[Group]) -> Option<Completed> {
     let names: Vec<&str> = controllers(results).into_iter().map(|(name, _)| name).collect();
     let all = completions(groups);
@@ -88,7 +88,7 @@ pub fn completed(results: &Results, groups: &[Group]) -> Option<Completed> {
     drawn.then(|| Completed { left_out: which.len() - panels.len(), panels })
 }
 
-/// Returns the slowdown over the sizes: median and 99th percentile; `None` where no flows arrive.
+/// The slowdown over the sizes: median and 99th percentile; `None` if no flows arrive.
 pub fn by_size(results: &Results, groups: &[Group]) -> Option<Sweep> {
     let all = completions(groups);
     let sized = || all.iter().filter(|one| !one.rows.iter().any(|row| all_sizes(row)));
@@ -149,7 +149,7 @@ fn table(rows: &[&CompletionResult]) -> u32 {
     rows.first().map_or(0, |row| row.table)
 }
 
-/// What tells a panel from the others.
+/// The title that distinguishes a panel from the others.
 fn title((point, table): &Which, all: &[Which]) -> String {
     let tables = all.iter().any(|(_, other)| other != table);
     let flows = if tables { format!("flows of table {table}") } else { String::new() };
@@ -190,7 +190,7 @@ mod tests {
     /// The example's completion times of `rapid` at percentile p are (1 + p) ms, a quarter of a millisecond more in each
     /// later replication: 51, 51.25 and 51.5 ms at the median.
     #[test]
-    fn a_percentile_is_the_mean_over_the_replications_with_the_least_and_the_greatest() {
+    fn percentile_has_mean_and_range_of_replications() {
         let results = example::arrivals();
         let found = completed(&results, &groups(&results.runs)).unwrap();
         assert_eq!((found.panels.len(), found.left_out), (1, 0));
@@ -207,7 +207,7 @@ mod tests {
 
     /// Sizes without a flow are left out; the rest is in order.
     #[test]
-    fn slowdown_is_drawn_over_the_sizes_that_arrived() {
+    fn slowdown_covers_arrived_sizes() {
         let results = example::arrivals();
         let found = by_size(&results, &groups(&results.runs)).unwrap();
         assert_eq!(found.names, ["up to 10 kB", "10 kB to 100 kB", "above 10 MB"]);
@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn sweep_points_and_tables_have_panels_of_their_own() {
+    fn sweep_points_and_tables_have_panels() {
         let mut results = example::arrivals();
         let more = results.runs.clone();
         results.runs.extend(more.into_iter().map(|mut run| {
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_arrives_in_a_demo_and_old_results_have_no_distribution() {
+    fn no_arrivals_give_no_distribution() {
         let demo = example::demo();
         assert!(!arrive(&demo));
         assert_eq!(completed(&demo, &groups(&demo.runs)), None);

@@ -1,4 +1,4 @@
-//! Flows that arrived, in words and in a table: how long they took and how much longer than on the idle path, by size.
+//! Flows that arrived, in words and in a table: completion times, and slowdowns by size.
 
 use crate::html::escape;
 use crate::tables::{swatch, table};
@@ -17,13 +17,13 @@ const SHOWN: [&str; 6] = [
     "slowdown_p99",
 ];
 
-/// What a reader wants to know of completion times first: words, and the figure that they stand before.
+/// Completion-time figures of the summary sentence: words, and the figure that follows them.
 const ASKED: [(&str, &str); 2] =
     [("Half of the flows that arrived", "completion_time_p50_s"), ("99\u{a0}%", "completion_time_p99_s")];
-/// The same where no flows arrive and all ended.
+/// The same if no flows arrive and all ended.
 const ASKED_OF_ALL: [(&str, &str); 2] =
     [("All flows ended. Half of them", "completion_time_p50_s"), ("99\u{a0}%", "completion_time_p99_s")];
-/// Where fewer flows than these ended, in parts of those that arrived, the text says so.
+/// If less than this share of the arrived flows ended, the text says so.
 const NEARLY_ALL: f64 = 0.99;
 
 /// Returns how long the flows took that arrived, or that all ended, in sentences; `None` where none did. Of several sweep
@@ -69,7 +69,7 @@ fn range(found: Vec<Interval>) -> Option<String> {
     Some(format!("{} to {}", quantity(least, Unit::Time), quantity(most, Unit::Time)))
 }
 
-/// Returns the table; nothing where no flows arrive.
+/// The table; empty if no flows arrive.
 pub fn arrived(results: &Results, groups: &[Group]) -> String {
     let all = completions(groups);
     if all.is_empty() {
@@ -120,7 +120,7 @@ mod tests {
     /// Of 51, 51.25 and 51.5 ms the mean is 51.25 and half of the interval 4.303 * 0.25 / sqrt(3) = 0.62; 20 of 200 flows
     /// had not ended.
     #[test]
-    fn half_and_nearly_all_of_the_flows_are_said_controller_by_controller() {
+    fn states_completions_per_controller() {
         let results = example::arrivals();
         let expected = "Half of the flows that arrived took at most 51.25 ± 0.62 ms with rapid, 102.25 ± 0.62 ms with cubic. \
                         99\u{a0}% took at most 100.25 ± 0.62 ms with rapid, 200.25 ± 0.62 ms with cubic. \

@@ -1,17 +1,17 @@
-//! Colours that can be seen: a controller's colour, darker or lighter where it is too near to the page's background.
+//! Visible colours: a controller's colour, made darker or lighter if it is too close to the page's background.
 //!
 //! Contrast is that of WCAG 2.2: (L1 + 0.05) / (L2 + 0.05), with L the relative luminance of the lighter and of the darker
-//! colour. Its success criterion 1.4.11 asks for 3:1 between a graphical object and what is beside it.
+//! colour. Its success criterion 1.4.11 requires 3:1 between a graphical object and adjacent colours.
 
-/// What curves are drawn on, light and dark: `--available` in `page.css`, the area under throughput, which is nearer to the
-/// curves than the page's own background.
+/// Background of curves, light and dark: `--available` in `page.css`, the area under throughput, which has less contrast to
+/// the curves than the page's own background.
 const GROUND: [[f64; 3]; 2] = [[236.0, 239.0, 243.0], [32.0, 37.0, 45.0]];
 /// A little above 3, because the result is rounded.
 const LEAST: f64 = 3.05;
 /// Steps from a colour to black or white.
 const STEPS: u32 = 100;
 
-/// Returns `hex`, which is `#rrggbb`, as a colour of CSS that is seen on the light page and on the dark one.
+/// A CSS colour for `hex`, which is `#rrggbb`, that is visible on the light page and on the dark one.
 pub fn visible(hex: &str) -> String {
     let colour = channels(hex);
     let [light, dark] =
@@ -19,7 +19,7 @@ pub fn visible(hex: &str) -> String {
     format!("light-dark({light},{dark})")
 }
 
-/// Moves `colour` towards `end`, black or white, until it is seen on `ground`.
+/// Moves `colour` towards `end`, black or white, until it is visible on `ground`.
 fn until_seen(colour: [f64; 3], ground: [f64; 3], end: f64) -> [f64; 3] {
     let moved = |step: u32| colour.map(|channel| channel + (end - channel) * f64::from(step) / f64::from(STEPS));
     (0..=STEPS).map(moved).find(|colour| contrast(*colour, ground) >= LEAST).unwrap_or([end; 3])
@@ -53,13 +53,13 @@ mod tests {
 
     /// Black on white is 21:1; #767676 on white is 4.54:1, the grey that WCAG's texts name as the lightest that passes 4.5.
     #[test]
-    fn contrast_is_that_of_the_standard() {
+    fn contrast_matches_wcag() {
         assert!((contrast([0.0; 3], [255.0; 3]) - 21.0).abs() < 1e-9);
         assert!((contrast(channels("#767676"), [255.0; 3]) - 4.54).abs() < 0.005);
     }
 
     #[test]
-    fn a_colour_that_is_seen_stays_and_one_that_is_not_moves() {
+    fn adjusts_only_invisible_colours() {
         assert_eq!(visible("#d55e00"), "light-dark(#d55e00,#d55e00)");
         assert!(visible("#f0e442").starts_with("light-dark(#") && visible("#f0e442").ends_with(",#f0e442)"));
         for colour in ["#ffffff", "#000000", "#f0e442", "#14171c", "#56b4e9", "#999999"] {

@@ -1,7 +1,7 @@
-//! Curves, thinned to what a page can hold, and distributions.
+//! Curves, thinned to the capacity of a page, and distributions.
 //!
 //! A curve with too many points is cut into bins of equal length. The metric decides a bin's value: rates are averaged,
-//! losses are summed, and longest delays keep the largest. Delays keep the smallest and the largest besides the mean,
+//! losses are summed, and longest delays keep the largest. Delays keep the smallest, the mean and the largest,
 //! so that thinning hides no peak.
 
 use experiment::results::{Histogram, Series, mean};
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_missing_or_endless_stays_a_hole() {
+    fn missing_and_infinite_values_leave_holes() {
         let mut holed = series("rtt", &[1.0, f32::INFINITY]);
         holed.values.push(None);
         let curve = thin(&holed, 10);
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ccdf_counts_what_lies_above_each_edge() {
+    fn ccdf_counts_values_above_edges() {
         let histogram = Histogram { upper_s: vec![1.0, 2.0, 3.0, 4.0], count: vec![5, 0, 4, 1] };
         assert_eq!(ccdf(&histogram), [(0.1, 1.0), (1.0, 0.5), (3.0, 0.1), (4.0, 0.0)]);
         assert!(ccdf(&Histogram::default()).is_empty());

@@ -1,7 +1,7 @@
 //! The data of the curves, as the page's script reads it.
 //!
-//! A page has room for a limited number of values. Every curve is thinned alike. If there are still too many, the runs
-//! of later replications and later sweep points are left out first, and the page says so.
+//! A page holds a limited number of values. Every curve is thinned alike. If there are still too many, the runs
+//! of later replications and later sweep points are omitted first, with a note on the page.
 
 use crate::arrivals::{Completed, by_size, completed};
 use crate::contrast::visible;
@@ -19,12 +19,12 @@ use experiment::results::{FlowResult, Results, Run, Series, StreamRecord, Traffi
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Values of all curves together: about 0.5 MB of text; of the curves of a sweep, of which one point is drawn at a time, 2 MB.
+/// Limit of values of all curves: about 0.5 MB of text; of the curves of a sweep, of which one point is drawn at a time, 2 MB.
 const MOST_VALUES: usize = 80_000;
 const MOST_VALUES_OF_A_SWEEP: usize = 360_000;
 /// Values of one curve: more than a wide screen has pixels.
 const MOST_POINTS: usize = 2000;
-/// A curve with fewer points shows little, so runs are left out instead.
+/// With fewer points a curve is useless, so runs are omitted instead.
 const FEWEST_POINTS: usize = 300;
 /// Most flows of a run that are drawn one by one; the total includes all flows.
 const MOST_FLOWS: usize = flows::COLOURS;
@@ -38,25 +38,25 @@ pub struct Data<'a> {
     points: Vec<String>,
     capacity_bps: Option<f64>,
     warmup_s: Option<f64>,
-    /// Name of the measured link, where there are several.
+    /// Name of the measured link, if there are several.
     measured: Option<&'a str>,
-    /// Whether there is traffic beside the flows.
+    /// Whether there is traffic in addition to the flows.
     traffic: bool,
     /// Colours of the flows of a run, in order.
     palette: Vec<String>,
     /// Colours of the controllers that meet in mixes.
     flow_colours: BTreeMap<&'a str, String>,
-    /// The runs whose curves have room.
+    /// The runs with curves.
     runs: Vec<RunData<'a>>,
     /// How many runs have none.
     left_out: usize,
     pub tradeoff: Option<Tradeoff>,
-    /// Throughput against delay of each flow, where nothing is compared.
+    /// Throughput against delay of each flow, without a comparison.
     pub by_flow: Option<ByFlow>,
     pub sweep: Option<Sweep>,
     /// All points of a large sweep, in place of both.
     pub multiples: Option<Multiples>,
-    /// What a flow got on each way.
+    /// Throughput of a flow on each route.
     pub by_way: Option<Sweep>,
     /// The queueing delay at each link.
     pub at_links: Option<Sweep>,
@@ -77,10 +77,10 @@ struct RunData<'a> {
     point: usize,
     replication: u32,
     seed: String,
-    /// What pictures call its first flows, and what each of these got over its own life.
+    /// Names of its first flows, and the throughput of each over its lifetime.
     names: Vec<String>,
     throughput_bps: Vec<Option<f64>>,
-    /// When each of these starts, and when it is done, if it is: in seconds since the run's start.
+    /// Start and completion times of these flows, in seconds since the run's start.
     lives: Vec<(f64, Option<f64>)>,
     flow_count: usize,
     /// Those that do not cross the measured link: the total has no part of them.
@@ -113,7 +113,7 @@ struct StreamData {
 type Gap = (f64, f64, Option<f64>, Option<f64>, Option<f64>, f64, u32);
 
 impl Data<'_> {
-    /// Leaves out curves of other metrics, and packets unless they are wanted.
+    /// Drops curves of other metrics, and packets unless requested.
     pub fn keep(&mut self, metrics: &[&str], packets: bool) {
         for run in &mut self.runs {
             run.curves.retain(|curve| metrics.contains(&curve.metric.as_str()));
@@ -189,24 +189,24 @@ fn life(flow: &FlowResult) -> (f64, Option<f64>) {
     (short(flow.start_s), flow.completion_s.filter(|end| end.is_finite()).map(short))
 }
 
-/// The sources of a run that count how long files took.
+/// The sources of a run that record file durations.
 pub fn files(run: &Run) -> impl Iterator<Item = &TrafficResult> {
     run.traffic.iter().filter(|source| source.file_duration.count.iter().any(|count| *count > 0))
 }
 
-/// Whether any run has traffic beside the flows.
+/// Whether any run has traffic in addition to the flows.
 pub fn has_traffic(results: &Results) -> bool {
     results.runs.iter().any(|run| !run.traffic.is_empty())
 }
 
-/// Where flows of several controllers meet, each is drawn in the colour of its own.
+/// Colours of flows in runs with several controllers: each its controller's.
 fn flow_colours(results: &Results) -> BTreeMap<&str, String> {
     let mixes = results.runs.iter().filter(|run| !run.shares.is_empty());
     let flows = mixes.flat_map(|run| &run.flows);
     flows.filter_map(|flow| Some((flow.controller.as_str(), visible(flow_colour(&flow.kind)?)))).collect()
 }
 
-/// Returns how many values each curve may have, and which runs keep their curves.
+/// The number of values per curve, and which runs keep their curves.
 fn allot(results: &Results) -> (usize, Vec<bool>) {
     let values = |s: &Series| if matches!(s.metric.as_str(), "queue_delay" | "rtt") { 3 } else { 1 };
     let weight = |run: &Run| 1 + drawn(run).map(values).sum::<usize>();
@@ -298,14 +298,14 @@ mod tests {
     use crate::example;
 
     #[test]
-    fn a_short_demo_keeps_all_its_runs() {
+    fn short_demo_keeps_all_runs() {
         let (per_curve, kept) = allot(&example::demo());
         assert!(kept.iter().all(|k| *k));
         assert!((FEWEST_POINTS..=MOST_POINTS).contains(&per_curve));
     }
 
     #[test]
-    fn a_large_sweep_keeps_first_replications_and_marks_the_others() {
+    fn large_sweep_keeps_first_replications() {
         let mut results = example::demo();
         let runs = results.runs.clone();
         for i in 0..200 {
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thousand_flows_are_drawn_in_part_and_their_total_in_full() {
+    fn thousand_flows_are_thinned_but_total_is_exact() {
         let mut results = example::single();
         let run = &mut results.runs[0];
         let one = Series { values: vec![Some(1.0), None], step_s: 1.0, ..Series::default() };
@@ -335,7 +335,7 @@ mod tests {
         assert_eq!(allot(&results).1, [true]);
     }
 
-    /// Two flows share the measured link, a third has one of its own.
+    /// Two flows share the measured link, a third has its own.
     #[test]
     fn the_total_is_of_one_link() {
         let mut results = example::single();
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn more_streams_than_fit_are_thinned_evenly() {
+    fn thins_excess_streams_evenly() {
         let mut results = example::demo();
         let record = results.runs[0].streams[0].clone();
         let at = |i: usize| StreamRecord { start_s: i as f64, ..record.clone() };

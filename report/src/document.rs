@@ -26,7 +26,7 @@ pub fn document(results: &Results) -> String {
     with(results, &verdict::answer(results), "")
 }
 
-/// Returns the whole document, with what it says first, and a section on how the runs differ, which is HTML.
+/// The whole document, with its lead, and a section on how the runs differ, as HTML.
 pub fn with(results: &Results, answer: &str, differences: &str) -> String {
     let resolved = scenario_of(results);
     let groups = groups(&results.runs);
@@ -59,13 +59,13 @@ pub fn with(results: &Results, answer: &str, differences: &str) -> String {
     shell(&title(results), &body, &data, SCRIPT)
 }
 
-/// What the scenario of the results says.
+/// The scenario of the results, resolved.
 pub fn scenario_of(results: &Results) -> Resolved {
     let resolved = resolved(&results.manifest.scenario);
     if results.host.path_unknown { resolved.of_an_unknown_path() } else { resolved }
 }
 
-/// A table of so many rows is open.
+/// A table of at most this number of rows is open.
 const FEW_ROWS: usize = 6;
 
 pub fn title(results: &Results) -> String {
@@ -73,7 +73,7 @@ pub fn title(results: &Results) -> String {
     if name.is_empty() { "packetscale".to_string() } else { format!("{name} \u{00b7} packetscale") }
 }
 
-/// What a reader sees first: the name, what was run, and the answer to what the scenario asks.
+/// The top of the page: name, what was run, and the answer to the scenario's expectations.
 fn header(results: &Results, answer: &str, resolved: &Resolved) -> String {
     let name = results.manifest.scenario_name.trim_end_matches(".toml");
     let name = escape(if name.is_empty() { "unnamed scenario" } else { name });
@@ -97,7 +97,7 @@ fn header(results: &Results, answer: &str, resolved: &Resolved) -> String {
     )
 }
 
-/// The pictures that answer: of all runs together, and of one run over time where nothing is swept.
+/// The pictures that answer: of all runs together, and of one run over time without a sweep.
 pub fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Data) {
     let mut content = String::new();
     if let Some(completed) = &data.completed {
@@ -112,16 +112,16 @@ pub fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Da
         figure(&mut content, "sizes", "Slowdown by size", &caption);
     }
     if let Some(by_way) = &data.by_way {
-        let scales = by_way.scales_said();
-        let caption = format!("Of flows whose data take the same way, the mean. {}.{scales}", sweep::band_said(groups));
-        figure(&mut content, "by-way", "Who got what", &caption);
+        let scales = by_way.scales_note();
+        let caption = format!("Mean of flows on the same route. {}.{scales}", sweep::band_note(groups));
+        figure(&mut content, "by-way", "Throughput by route", &caption);
     }
     if let Some(at_links) = &data.at_links {
         let caption = format!(
             "Waiting time at each link, 95th percentile after the warm-up. {}.{}{}",
-            sweep::band_said(groups),
-            links::left_out_said(&results.runs),
-            at_links.scales_said()
+            sweep::band_note(groups),
+            links::left_out_note(&results.runs),
+            at_links.scales_note()
         );
         figure(&mut content, "at-links", "Queueing delay at each link", &caption);
     }
@@ -147,7 +147,7 @@ pub fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Da
 /// Throughput against delay.
 fn clouds(out: &mut String, results: &Results, data: &Data) {
     if let Some(tradeoff) = &data.tradeoff {
-        let caption = format!("{}{}", tradeoff.caption(), sweep::link_said(results));
+        let caption = format!("{}{}", tradeoff.caption(), sweep::link_note(results));
         figure(out, "tradeoff", &format!("{} against delay", tradeoff.y), &caption);
     }
     if data.by_flow.is_some() {
@@ -159,13 +159,13 @@ fn clouds(out: &mut String, results: &Results, data: &Data) {
 /// Figures against the swept value.
 fn against(out: &mut String, results: &Results, groups: &[Group], data: &Data) {
     if let Some(sweep) = &data.sweep {
-        let (key, panels, link) = (escape(&sweep.key), escape(&sweep.said()), sweep::link_said(results));
-        let caption = format!("{}, against {key}.{panels}{}{link}", sweep::band_said(groups), sweep.scales_said());
+        let (key, panels, link) = (escape(&sweep.key), escape(&sweep.said()), sweep::link_note(results));
+        let caption = format!("{}, against {key}.{panels}{}{link}", sweep::band_note(groups), sweep.scales_note());
         figure(out, "sweep", "Against the swept value", &caption);
     }
 }
 
-/// What was run.
+/// Description of the runs.
 fn about(out: &mut Folds, results: &Results, resolved: &Resolved, heading: &str) {
     let manifest = &results.manifest;
     let mut facts = resolved.facts.clone();
@@ -193,7 +193,7 @@ fn about(out: &mut Folds, results: &Results, resolved: &Resolved, heading: &str)
     }
 }
 
-/// As many digits of each digest as tell commits apart.
+/// Enough digits of each digest to distinguish commits.
 fn short(commit: &str) -> String {
     let word = |word: &str| word.chars().take(12).collect::<String>();
     commit.split('-').map(|part| part.split('+').map(word).collect::<Vec<_>>().join("+")).collect::<Vec<_>>().join("-")
@@ -225,9 +225,9 @@ fn expectations(out: &mut String, results: &Results) {
     out.push_str("</ul></details>\n");
 }
 
-/// What is to be said of an interval that is wider than the values can be.
-const BEYOND: &str = " Where an interval reaches below zero or above 100 %, no run does: the replications differ by as much \
-                      as what they show, and there are few. Pictures end such a band there.";
+/// Note on an interval that exceeds the values' range.
+const BEYOND: &str = " An interval may reach below zero or above 100 % although no run does: the replications are few \
+                      and differ much. Pictures clip such a band.";
 
 fn comparison(results: &Results, groups: &[Group]) -> String {
     let most = groups.iter().map(|g| g.runs.len()).max().unwrap_or(0);
@@ -260,7 +260,7 @@ fn swept(groups: &[Group]) -> bool {
     groups.iter().any(|group| !group.params.is_empty())
 }
 
-/// What a reader chooses for the pictures over time; of the delays only where these are.
+/// Controls of the pictures over time; of the delays only if there are any.
 pub fn controls(results: &Results, delays: bool) -> String {
     let mut content = String::from("<div class=\"controls\">");
     if points(results).len() > 1 {
@@ -283,7 +283,7 @@ pub fn controls(results: &Results, delays: bool) -> String {
     content
 }
 
-/// The pictures over time, but for the one that stands above.
+/// The pictures over time, except the one above.
 fn pictures(out: &mut Folds, results: &Results, above: Option<&str>) {
     let mut drawn = String::new();
     places(&mut drawn, results, |name| Some(name) != above);
@@ -295,7 +295,7 @@ fn pictures(out: &mut Folds, results: &Results, above: Option<&str>) {
     }
 }
 
-/// The pictures of a probe stream, and the choice of one; nothing where there is none.
+/// The pictures of a probe stream, and the choice of one; empty without streams.
 pub fn streams(results: &Results) -> String {
     if results.runs.iter().all(|r| r.streams.is_empty()) {
         return String::new();
@@ -308,7 +308,7 @@ pub fn streams(results: &Results) -> String {
         &mut content,
         "stream",
         "Gaps",
-        "The gap before each packet: asked for, really created, seen by the receiver, and after denoising. The horizontal lines \
+        "The gap before each packet: intended, created, received, and after denoising. The horizontal lines \
          are the gaps that packets of this size would have at the estimate and at the available bandwidth.",
     );
     figure(
@@ -331,7 +331,7 @@ fn definitions(out: &mut Folds, results: &Results) {
     if !results.manifest.conditions.is_empty() {
         let conditions = results.manifest.conditions.iter().map(|said| format!("<li>{}</li>", escape(said)));
         content.push_str(&format!(
-            "<p>What the host did beside the scenario:</p>\n<ul>{}</ul>\n",
+            "<p>Conditions of the host beyond the scenario:</p>\n<ul>{}</ul>\n",
             conditions.collect::<String>()
         ));
     }
@@ -388,14 +388,14 @@ mod tests {
     }
 
     #[test]
-    fn no_runs_give_a_page_that_says_so() {
+    fn page_without_runs_says_so() {
         let page = document(&example::empty());
         assert!(page.contains("There are no runs."));
         assert!(!page.contains("<figure"));
     }
 
     #[test]
-    fn the_page_names_no_other_place_on_the_network() {
+    fn page_requests_nothing_from_network() {
         let page = document(&example::demo()).replace("url(#", "");
         let page = crate::shell::without_names(&page);
         for reference in ["http://", "https://", "url(", "@import", " src="] {
@@ -404,19 +404,19 @@ mod tests {
     }
 
     #[test]
-    fn a_demo_of_three_controllers_stays_below_one_megabyte() {
+    fn demo_page_is_below_one_megabyte() {
         let size = document(&example::demo()).len();
         assert!(size < 1_000_000, "{size}");
     }
 
     #[test]
-    fn a_missed_expectation_is_open_to_the_eye() {
+    fn missed_expectation_is_unfolded() {
         let page = document(&example::demo());
         assert!(page.contains("<details class=\"expect\" open><summary>Expectations: 1 of 2 met"));
     }
 
     #[test]
-    fn the_page_is_the_same_every_time() {
+    fn page_is_deterministic() {
         assert_eq!(document(&example::demo()), document(&example::demo()));
     }
 }

@@ -23,7 +23,7 @@ pub fn label(name: &str, largest: f64) -> Option<(String, f64)> {
     Some((format!("{}{unit}", figure.label), factor))
 }
 
-/// What the script draws.
+/// Data for the script.
 #[derive(Serialize)]
 struct Data<'a> {
     contenders: Vec<Contender<'a>>,
@@ -76,7 +76,7 @@ pub fn page(evaluation: &Evaluation) -> String {
     shell(&format!("{} evaluated \u{00b7} packetscale", evaluation.controller), &body, &data(evaluation), SCRIPT)
 }
 
-/// Where a question stands on the page.
+/// A question's anchor on the page.
 fn anchor(question: usize) -> String {
     format!("question-{question}")
 }
@@ -120,7 +120,7 @@ fn halves(point: &str, keys: bool) -> String {
     parts.map(|(key, value)| if keys { key } else { value }).collect::<Vec<_>>().join(", ")
 }
 
-/// What a reader sees first: the controller, and how it stands beside the others.
+/// The top of the page: the controller, and its comparison with the others.
 fn header(out: &mut String, evaluation: &Evaluation) {
     _ = write!(
         out,
@@ -141,7 +141,7 @@ fn about(out: &mut String, evaluation: &Evaluation) {
         out,
         "<section id=\"about\">\n<p>The questions of RFC 9743, \u{201c}Specifying New Congestion Control Algorithms\u{201d}, by its \
          headings{beside}. {} simulated runs.{short}</p>\n\
-         <p class=\"note\">The RFC asks, and sets no bounds: numbers stand beside those of what is deployed. What is called \
+         <p class=\"note\">The RFC asks, and sets no bounds: numbers are compared with those of deployed controllers. What is called \
          better is a convention of this page; some figures are not judged. \u{00b1} is half of a 95 % confidence interval, where \
          there are replications. packetscale {}{commit}.</p>\n</section>\n",
         evaluation.runs,
@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_row_has_its_figures_in_the_scale_of_its_column() {
+    fn row_uses_scale_of_column() {
         let page = page(&evaluation("rapid"));
         let row = page.lines().find(|line| line.contains("<b>") && line.contains("rapid")).expect("the row");
         assert!(row.contains("path.loss = 0.01") && row.contains(">12.50<") && row.contains(NONE), "{row}");
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_of_a_run_and_of_an_evaluation_are_found_by_name() {
+    fn finds_figures_by_name() {
         let label = |name: &str| figure(name).map(|figure| figure.label);
         assert_eq!(label("loss_ratio"), Some("Loss"));
         assert_eq!(label("traffic_lost"), Some("Traffic lost"));

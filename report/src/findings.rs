@@ -1,4 +1,4 @@
-//! What was found, in a sentence: the figures that the scenario asks about, controller by controller, and how much buffer each
+//! Findings in a sentence: the figures of the scenario's expectations, controller by controller, and the buffer that each
 //! needs.
 
 use crate::groups::{LOSS, loses_most, points};
@@ -10,10 +10,10 @@ use experiment::results::{ExpectationOutcome, Group, Interval, Results};
 const MOST_LISTED: usize = 8;
 /// As many figures.
 const MOST_FIGURES: usize = 2;
-/// What is told besides, where the scenario asks about one figure: high use of a link means little without it.
+/// Figure that accompanies a single expected one: high utilisation means little without it.
 const BESIDE: &str = "queue_delay_p99_s";
 
-/// Joins the items of a list, best first; of a long one it has the first and the last.
+/// Joins the items of a list, best first; abbreviates a long one.
 pub fn listed(items: Vec<String>) -> String {
     listed_by(items, ", ")
 }
@@ -27,8 +27,8 @@ pub fn listed_by(items: Vec<String>, by: &str) -> String {
     format!("{}{by}{} more{by}and {last}", first.join(by), items.len() - MOST_LISTED + 1)
 }
 
-/// Returns what each controller reached in the figures that are expected: `Utilisation over path.buffer: cubic 100.0 %,
-/// rapid 78.00 % at 5 packets to 89.00 % at 1 bdp.` `None` where there is one controller, no such figure, or no room for as many letters.
+/// Each controller's values of the expected figures: `Utilisation over path.buffer: cubic 100.0 %,
+/// rapid 78.00 % at 5 packets to 89.00 % at 1 bdp.` `None` with one controller, without such a figure, or beyond `room` letters.
 pub fn asked(expected: &[ExpectationOutcome], groups: &[Group], room: usize) -> Option<String> {
     let several = groups.iter().any(|group| group.controller != groups[0].controller);
     let mut names: Vec<&str> = Vec::new();
@@ -45,30 +45,30 @@ pub fn asked(expected: &[ExpectationOutcome], groups: &[Group], room: usize) -> 
         left = left.saturating_sub(letters);
         fits
     };
-    let told: Vec<String> =
+    let text: Vec<String> =
         figures.filter_map(|figure| of_figure(figure, groups)).take(MOST_FIGURES).take_while(fits).collect();
-    (several && !expected.is_empty() && !told.is_empty()).then(|| told.join(" "))
+    (several && !expected.is_empty() && !text.is_empty()).then(|| text.join(" "))
 }
 
-/// One figure: of each controller its mean, or over sweep points from what to what it goes. The best is first.
+/// One figure: each controller's mean, or its range over sweep points. The best is first.
 fn of_figure(figure: &Definition, groups: &[Group]) -> Option<String> {
     let words = ranges(figure, groups)?;
     Some(format!("{}: {}.", topic(figure, groups), listed(words)))
 }
 
-/// The key that is swept, where it is one.
+/// The swept key, if there is exactly one.
 fn swept<'a>(groups: &[Group<'a>]) -> Option<&'a str> {
     let params = groups.first()?.params;
     params.keys().next().filter(|_| params.len() == 1).map(String::as_str)
 }
 
-/// What [`ranges`] are of: the figure, and the one key that is swept, whose values they name.
+/// Topic of [`ranges`]: the figure, and the single swept key, whose values they name.
 pub fn topic(figure: &Definition, groups: &[Group]) -> String {
     swept(groups).map_or(figure.label.to_string(), |key| format!("{} over {key}", figure.label))
 }
 
-/// What each controller reached in one figure, in words: its mean, or over sweep points from what to what it goes, and at
-/// which. The best is first, and last who lost more than it delivered; `None` where nobody has the figure.
+/// Each controller's value of one figure, in words: its mean, or its range over sweep points with the points of both ends. The
+/// best is first; controllers that lost more than they delivered come last. `None` if no controller has the figure.
 pub fn ranges(figure: &Definition, groups: &[Group]) -> Option<Vec<String>> {
     let mut found: Vec<(&str, Vec<(f64, String)>)> = Vec::new();
     for group in groups {
@@ -101,7 +101,7 @@ pub fn ranges(figure: &Definition, groups: &[Group]) -> Option<Vec<String>> {
     (!words.is_empty()).then_some(words)
 }
 
-/// Returns from what to what a figure goes over sweep points, and at which: `34.45 % at path.queue = pie to 92.97 % at path.queue
+/// A figure's range over sweep points, and the points of both ends: `34.45 % at path.queue = pie to 92.97 % at path.queue
 /// = codel`.
 pub fn range(means: impl IntoIterator<Item = (f64, String)>, unit: Unit) -> String {
     let mut means: Vec<(f64, String)> = means.into_iter().collect();
@@ -111,12 +111,12 @@ pub fn range(means: impl IntoIterator<Item = (f64, String)>, unit: Unit) -> Stri
     if least == most { least } else { format!("{least} at {} to {most} at {}", low.1, high.1) }
 }
 
-/// The key whose values are buffers.
+/// Key of buffer sizes.
 const BUFFER: &str = "path.buffer";
-/// What part of a link is to be used. The rest of a buffer's worth is little.
+/// Utilisation that counts as full use. More gains little per buffer.
 const USED: f64 = 0.9;
 const USED_SAID: &str = "90 %";
-/// Fewer values say too little of where the need lies.
+/// With fewer values the required buffer is too uncertain.
 const FEWEST_BUFFERS: usize = 4;
 
 /// Returns the least buffer with which each controller uses nearly all of the link, as the median over the paths; `None` where
@@ -179,8 +179,8 @@ pub fn buffers(results: &Results, groups: &[Group]) -> Option<String> {
         _ => String::new(),
     };
     // Where the smallest is enough for all, sizes are no answer.
-    let tells = needs.iter().any(|(_, all)| all[all.len() - 1] > 0);
-    (sizes.len() >= FEWEST_BUFFERS && tells)
+    let needed = needs.iter().any(|(_, all)| all[all.len() - 1] > 0);
+    (sizes.len() >= FEWEST_BUFFERS && needed)
         .then(|| listed(needs.iter().map(words).collect()))
         .map(|needs| format!("Buffer for {USED_SAID} of the link{over}: {needs}{caveat}."))
 }
@@ -190,7 +190,7 @@ fn holds(found: Option<Interval>, value: f64) -> bool {
     found.is_some_and(|found| found.half_width.is_some_and(|half| half >= (found.mean - value).abs()))
 }
 
-/// The first of two values, without its unit where the second has the same.
+/// The first of two values, without its unit if the second has the same.
 fn without_unit<'v>(value: &'v str, next: &str) -> &'v str {
     let unit = |value: &'v str| value.rsplit_once(' ');
     unit(value).filter(|(_, unit)| next.ends_with(&format!(" {unit}"))).map_or(value, |(number, _)| number)
@@ -203,14 +203,14 @@ mod tests {
     use experiment::results::groups;
 
     #[test]
-    fn a_long_list_has_its_first_and_its_last() {
+    fn long_list_shows_first_and_last() {
         let items = |count: usize| (0..count).map(|n| n.to_string()).collect::<Vec<_>>();
         assert_eq!(listed(items(8)), "0, 1, 2, 3, 4, 5, 6, 7");
         assert_eq!(listed(items(15)), "0, 1, 2, 3, 4, 5, 8 more, and 14");
     }
 
     #[test]
-    fn each_controller_has_its_range_over_the_points_and_where_its_ends_lie() {
+    fn controller_has_range_and_its_points() {
         let mut results = example::sweep();
         for (number, run) in results.runs.iter_mut().enumerate() {
             run.summary.utilisation = Some(if run.controller == "rapid" { 0.5 + 0.001 * number as f64 } else { 1.0 });
@@ -239,7 +239,7 @@ mod tests {
 
     /// 88, 90 and 94 % have a mean of 90.7 % and an interval of 7.6 points (Student's t for two degrees: 4.303).
     #[test]
-    fn a_buffer_whose_need_the_replications_leave_open_is_said_to_be() {
+    fn open_buffer_need_is_called_open() {
         let mut results = example::sweep();
         for run in &mut results.runs {
             let first = run.params["path.buffer"] == "10 packets";
@@ -251,23 +251,23 @@ mod tests {
                 _ => 0.5,
             });
         }
-        let told = |results: &Results| buffers(results, &groups(&results.runs)).expect("a need");
+        let text = |results: &Results| buffers(results, &groups(&results.runs)).expect("a need");
         let open = "10 packets, though the replications leave open whether the next size is needed by rapid.";
-        assert!(told(&results).ends_with(open), "{}", told(&results));
+        assert!(text(&results).ends_with(open), "{}", text(&results));
         results.runs.retain(|run| run.replication == 2);
-        assert!(told(&results).ends_with("10 packets, in a single replication."), "{}", told(&results));
+        assert!(text(&results).ends_with("10 packets, in a single replication."), "{}", text(&results));
     }
 
     /// Four buffers: rapid uses 90 % with the least already, cubic with the third, and with none on the second path.
     #[test]
-    fn the_least_buffer_that_suffices_is_told() {
+    fn states_smallest_sufficient_buffer() {
         let mut results = example::sweep();
         for run in &mut results.runs {
             let enough = ["20 packets", "40 packets"].contains(&run.params["path.buffer"].as_str());
             run.summary.utilisation = Some(if run.controller == "rapid" || enough { 0.95 } else { 0.5 });
         }
-        let told = |results: &Results| buffers(results, &groups(&results.runs));
-        assert_eq!(told(&results).as_deref(), Some("Buffer for 90 % of the link: rapid 5 packets, cubic 20 packets."));
+        let text = |results: &Results| buffers(results, &groups(&results.runs));
+        assert_eq!(text(&results).as_deref(), Some("Buffer for 90 % of the link: rapid 5 packets, cubic 20 packets."));
         let far = results.runs.clone().into_iter().map(|mut run| {
             run.params.insert("path.delay".to_string(), "50 ms".to_string());
             run.summary.utilisation = Some(if run.controller == "rapid" { 0.95 } else { 0.5 });
@@ -277,8 +277,8 @@ mod tests {
         results.runs.iter_mut().for_each(|run| _ = run.params.insert("path.delay".to_string(), "5 ms".to_string()));
         results.runs.extend(far);
         let both = "rapid 5 packets, cubic more than 40 packets (20 to more than 40 packets).";
-        assert!(told(&results).is_some_and(|words| words.ends_with(both)), "{:?}", told(&results));
+        assert!(text(&results).is_some_and(|words| words.ends_with(both)), "{:?}", text(&results));
         results.runs.retain(|run| run.params["path.buffer"] != "5 packets");
-        assert_eq!(told(&results), None);
+        assert_eq!(text(&results), None);
     }
 }

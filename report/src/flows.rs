@@ -7,11 +7,11 @@ use crate::network::Network;
 use experiment::results::{FlowResult, Group, Run, remark};
 use serde::Serialize;
 
-/// Flows with a colour of their own.
+/// Number of flows with their own colour.
 pub const COLOURS: usize = 12;
 
-/// The first of them on a light page and on a dark one: hues of Okabe and Ito, with a contrast of 3:1 and more on both. The
-/// colour-blind can tell them apart.
+/// The first of them on a light page and on a dark one: hues of Okabe and Ito, distinguishable by the colour-blind, with a
+/// contrast of 3:1 and more on both.
 const HUES: [(&str, &str); 6] = [
     ("#0072b2", "#56b4e9"),
     ("#c85200", "#f0875a"),
@@ -27,8 +27,8 @@ pub fn palette() -> Vec<String> {
     known.chain((0..).map(|number| visible(&further(number)))).take(COLOURS).collect()
 }
 
-/// What the first `most` flows of a run are called: by their label; by controller and ends where the network is known; with
-/// their number where that does not tell them apart.
+/// Names of the first `most` flows of a run: label; else controller, with ends if the network is known, and number if still
+/// ambiguous.
 pub fn names(run: &Run, network: &Network, most: usize) -> Vec<String> {
     let mixed = run.flows.iter().any(|flow| flow.controller != run.flows[0].controller);
     let named = |flow: &FlowResult| {
@@ -55,16 +55,16 @@ pub fn names(run: &Run, network: &Network, most: usize) -> Vec<String> {
 pub struct Event {
     /// Seconds since the run's start.
     pub x: f64,
-    /// What happens then; empty where there is no space to say it.
+    /// The event's description; empty if it does not fit.
     pub label: String,
 }
 
 /// More starts and ends than these are no marks that a reader can follow.
 const MOST_EVENTS: usize = 16;
-/// Flows that start within this part of a run start together, whatever their jitter.
+/// Flows that start within this part of a run count as simultaneous, whatever their jitter.
 const TOGETHER: f64 = 0.01;
 
-/// When flows of the run join and leave; nothing of those that are there from the beginning or stay until the end.
+/// When flows of the run join and leave; without those present from the beginning or until the end.
 pub fn events(run: &Run, names: &[String]) -> Vec<Event> {
     let end = run.series.iter().map(|series| series.start_s + series.step_s * (series.values.len() as f64 - 0.5));
     let end = end.fold(0.0, f64::max);
@@ -97,7 +97,7 @@ struct FlowDots {
     runs: Vec<(f64, f64, String)>,
 }
 
-/// The picture of one group of replications; `None` where there are not two dots, or more flows than colours.
+/// The picture of one group of replications; `None` with fewer than two dots, or more flows than colours.
 pub fn by_flow(groups: &[Group], names: &[String]) -> Option<ByFlow> {
     let [group] = groups else { return None };
     let dots = |(number, name): (usize, &String)| {
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn only_flows_that_share_a_label_have_numbers() {
+    fn only_shared_labels_get_numbers() {
         let flows = ["old", "old", "bbr", "rapid (fell back to cubic)"].map(|name| flow(name, 0.0, None)).to_vec();
         let found = names(&run(flows), &Network::default(), 12);
         assert_eq!(found, ["old, flow 0", "old, flow 1", "bbr", "rapid (fell back to cubic)"]);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_network_is_known_flows_are_called_by_their_ends() {
+    fn known_network_names_flows_by_ends() {
         let network = Network::of(
             "[[link]]\nname = \"A-B\"\nfrom = \"A\"\nto = \"B\"\n[[link]]\nname = \"far\"\nfrom = \"B\"\nto = \"C\"\n",
         );
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_joins_and_one_that_leaves_are_marked() {
+    fn marks_joining_and_leaving_flows() {
         let run = run(vec![flow("a", 0.0, None), flow("b", 10.0, None), flow("c", 0.01, Some(30.5))]);
         let names = ["a", "b", "c"].map(String::from);
         let found: Vec<(f64, String)> = events(&run, &names).into_iter().map(|event| (event.x, event.label)).collect();
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_is_a_dot_in_each_replication() {
+    fn flow_has_dot_per_replication() {
         let one = |rate: f64| {
             let flow = FlowResult { rtt_mean_s: Some(0.1), throughput_bps: Some(rate), ..flow("a", 0.0, None) };
             run(vec![flow])

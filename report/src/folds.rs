@@ -1,4 +1,4 @@
-//! What a page keeps folded, and the list of its contents.
+//! Folded sections of a page, and its table of contents.
 
 use std::fmt::Write;
 
@@ -13,7 +13,7 @@ pub struct Folds {
 }
 
 impl Folds {
-    /// Adds a section: its heading and a word on what is in it, which are HTML, and its content; nothing without content.
+    /// Adds a section: heading and note, both HTML, and content; without content it adds nothing.
     pub fn add(&mut self, id: &str, heading: &str, note: &str, content: &str) {
         if content.is_empty() {
             return;
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_folded_is_in_the_list_of_contents_and_what_is_empty_is_not() {
+    fn contents_list_folds_but_not_empty_ones() {
         let mut folds = Folds::default();
         folds.add("links", "Links", "", "<p>three</p>");
         folds.add("traffic", "Traffic", "", "");

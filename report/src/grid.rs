@@ -1,8 +1,8 @@
 //! The summary of an evaluation: each judged figure of each question, better, like or worse than each yardstick.
 //!
-//! What is better stands in one table, [`JUDGED`]; figures of which nobody can say it (how often a flow is marked) are not
-//! judged, nor are those that a question leaves out (what a flow sends where all is lost). Two means are alike when they differ by no more than their intervals
-//! together, by [`LIKE`] of the yardstick's, or, of shares, by [`LIKE_SHARE`].
+//! [`JUDGED`] lists which direction is better; figures without one (how often a flow is marked) are not judged, nor are those
+//! that a question excludes (what a flow sends where everything is lost). Two means are alike when they differ by no more than
+//! their intervals together, by [`LIKE`] of the yardstick's, or, of shares, by [`LIKE_SHARE`].
 
 use crate::html::escape;
 use experiment::results::evaluation::{Cell, Evaluation, FIGURES, Question};
@@ -20,12 +20,12 @@ pub fn defined() -> impl Iterator<Item = &'static Definition> {
     SUMMARY.iter().chain(FIGURES.iter().map(|(figure, _)| figure))
 }
 
-/// What is better of a figure.
+/// Better direction of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Better {
     More,
     Less,
-    /// Less; absent where it never came, which is worst.
+    /// Less is better; missing means that it never came, the worst.
     Sooner,
     /// Near to this.
     Near(f64),
@@ -60,9 +60,9 @@ const JUDGED: [(&str, Better); 26] = [
     ("last_to_first", Better::Near(1.0)),
 ];
 
-/// Part of the yardstick's mean by which another may differ and be like it.
+/// Part of the yardstick's mean below which a difference is insignificant.
 const LIKE: f64 = 0.05;
-/// The same of shares, absolute: a tenth of a percentage point.
+/// The same for shares, absolute: a tenth of a percentage point.
 const LIKE_SHARE: f64 = 0.001;
 
 /// One comparison.
@@ -97,7 +97,7 @@ impl Tally {
         self.better + self.like + self.worse
     }
 
-    /// Class and sign of a chip, and what to say of how often.
+    /// Class, sign and description of a chip.
     fn chip(self) -> (&'static str, &'static str, String) {
         match (self.better, self.like, self.worse) {
             (_, 0, 0) => ("better", "+", String::new()),
@@ -110,7 +110,7 @@ impl Tally {
     }
 }
 
-/// Returns the first sentence of the page: how many comparisons went which way, beside each yardstick.
+/// The first sentence of the page: the outcomes of comparisons with each yardstick.
 pub fn answer(evaluation: &Evaluation) -> String {
     let questions = || evaluation.sections.iter().flat_map(|section| &section.questions);
     let beside = |yardstick: usize| {
@@ -130,8 +130,7 @@ pub fn answer(evaluation: &Evaluation) -> String {
     (1..evaluation.contenders.len()).filter_map(beside).collect::<Vec<_>>().join(" ")
 }
 
-/// Writes the grid: a row for each question, a column for each yardstick, a chip for each judged figure. Nothing where no
-/// yardstick is there.
+/// Writes the grid: a row per question, a column per yardstick, a chip per judged figure. Empty without a yardstick.
 pub fn grid(out: &mut String, evaluation: &Evaluation, anchor: impl Fn(usize) -> String) {
     if evaluation.contenders.len() < 2 {
         return;
@@ -183,7 +182,7 @@ fn chip(question: &Question, column: usize, yardstick: usize) -> Option<String> 
     Some(format!("<b class=\"chip {class}\" title=\"{}\">{sign} {}{often}</b>", escape(&title), escape(figure.label)))
 }
 
-/// The judgement of one figure at each point where there is one.
+/// Judgements of one figure, at each point with a value.
 fn judgements(question: &Question, column: usize, yardstick: usize) -> impl Iterator<Item = Judgement> {
     let name = &question.figures[column];
     let judged = JUDGED.iter().find(|(judged, _)| judged == name && !question.not_judged.contains(name));
@@ -229,14 +228,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_judged_is_a_figure_of_an_evaluation() {
+    fn judged_figures_are_defined() {
         for (name, _) in JUDGED {
             assert!(figure(name).is_some(), "{name}");
         }
     }
 
     #[test]
-    fn a_difference_within_five_percent_or_the_intervals_is_none() {
+    fn small_differences_count_as_alike() {
         let more = |own, other| judge(Better::More, Unit::Index, own, other);
         assert_eq!(more(cell(96.0, None), cell(100.0, None)), Some(Judgement::Like));
         assert_eq!(more(cell(94.0, None), cell(100.0, None)), Some(Judgement::Worse));
@@ -249,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn what_never_came_is_worst_and_an_equal_share_best() {
+    fn no_delivery_is_worst_equal_share_best() {
         assert_eq!(judge(Better::Sooner, Unit::Time, None, cell(3.0, None)), Some(Judgement::Worse));
         assert_eq!(judge(Better::Sooner, Unit::Time, cell(3.0, None), None), Some(Judgement::Better));
         assert_eq!(judge(Better::Less, Unit::Time, None, cell(3.0, None)), None);
@@ -259,9 +258,9 @@ mod tests {
         assert_eq!(share(0.1, 0.9), Some(Judgement::Like), "as unequal");
     }
 
-    /// Ten times the throughput, and a queue of nothing: only what the question leaves to be judged counts.
+    /// Ten times the throughput, and no queue: only what the question judges counts.
     #[test]
-    fn what_a_question_leaves_out_is_not_judged() {
+    fn does_not_judge_excluded_figures() {
         let row = |contender, bps, queue| Row {
             contender,
             point: String::new(),

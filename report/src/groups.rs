@@ -5,7 +5,7 @@ use experiment::results::{Group, Interval, Results, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the mean of the difference of a figure between two groups, replication by replication. Both groups met the
-/// same draws, so the difference is known better than either mean.
+/// same draws, so the difference has less variance than either mean.
 pub fn difference(here: &Group, there: &Group, metric: &str) -> Option<Interval> {
     let pairs = here.runs.iter().filter_map(|run| {
         let partner = there.runs.iter().find(|r| r.replication == run.replication)?;
@@ -14,7 +14,7 @@ pub fn difference(here: &Group, there: &Group, metric: &str) -> Option<Interval>
     Interval::of_pairs(&pairs.collect::<Vec<_>>())
 }
 
-/// Packets lost of those sent.
+/// Packets lost, of those sent.
 pub const LOSS: &str = "loss_ratio";
 
 /// Whether a controller lost more than it delivered: then its throughput does not rank it.
@@ -22,23 +22,23 @@ pub fn loses_most(group: &Group) -> bool {
     group.interval(LOSS).is_some_and(|loss| loss.mean > 0.5)
 }
 
-/// Whether the replications do not tell two groups apart.
+/// Whether the replications do not separate two groups.
 pub fn is_open(difference: Option<Interval>) -> bool {
     matches!(difference, Some(Interval { mean, half_width: Some(half) }) if mean.abs() <= half)
 }
 
-/// Returns what the paired difference between the first two groups says against their order.
-pub fn doubt(difference: Option<Interval>, runs: usize) -> &'static str {
+/// The caveat that the paired difference between the first two groups adds to their order.
+pub fn order_caveat(difference: Option<Interval>, runs: usize) -> &'static str {
     match difference {
-        _ if is_open(difference) => ", though the replications do not tell the first two apart (95 %, paired by seed)",
+        _ if is_open(difference) => ", though the replications do not separate the first two (95 %, paired by seed)",
         Some(Interval { half_width: None, .. }) if runs < 2 => ", in a single replication",
-        Some(Interval { half_width: None, .. }) => ", in two replications, which do not tell how sure that is",
+        Some(Interval { half_width: None, .. }) => ", in two replications, too few for an interval",
         _ => "",
     }
 }
 
-/// Returns the controllers in order of first appearance, each with a colour of its own that is safe to write into a
-/// style. Where two share one, as with two settings of a controller, the later takes another.
+/// The controllers in order of first appearance, each with a unique colour that is safe to write into a style. If two share
+/// one, as two settings of a controller do, the later gets another.
 pub fn controllers(results: &Results) -> Vec<(&str, String)> {
     let mut seen: Vec<(&str, String)> = Vec::new();
     for run in &results.runs {
@@ -59,19 +59,21 @@ pub fn flow_colour(kind: &str) -> Option<&'static str> {
     packetscale_models::congestion::find(kind).map(|entry| entry.colour)
 }
 
-/// Whether the flows of these results arrive, or all end: then their completions are what the pages are about.
+/// Whether the flows of these results arrive, or all end: then the pages show completion times.
 pub fn arrive(results: &Results) -> bool {
     let ended = |run: &Run| run.summary.completion_time_mean_s.is_some();
     results.runs.iter().any(|run| ended(run) || run.completions.iter().any(|row| row.completed > 0))
 }
 
-/// What says the same as the utilisation where no traffic takes a part of the link.
-pub const SAID_TWICE: &str = "available_share";
+/// Equal to the utilisation if no traffic takes a part of the link.
+pub const REPEATS_UTILISATION: &str = "available_share";
 
-/// Whether the share of what was available is the utilisation, in all groups that have it.
-pub fn says_twice(groups: &[Group]) -> bool {
-    let mut both =
-        groups.iter().filter_map(|group| Some((group.mean(SAID_TWICE)?, group.mean("utilisation")))).peekable();
+/// Whether the share of the available bandwidth equals the utilisation, in all groups that have it.
+pub fn repeats_utilisation(groups: &[Group]) -> bool {
+    let mut both = groups
+        .iter()
+        .filter_map(|group| Some((group.mean(REPEATS_UTILISATION)?, group.mean("utilisation"))))
+        .peekable();
     both.peek().is_some() && both.all(|(share, used)| used.is_some_and(|used| (share - used).abs() < SAME_SHARE))
 }
 
@@ -103,7 +105,7 @@ mod tests {
     use crate::example;
 
     #[test]
-    fn no_two_controllers_of_a_page_share_a_colour() {
+    fn controllers_have_distinct_colours() {
         let mut results = example::demo();
         results.runs.iter_mut().for_each(|run| run.colour = "#D55E00".to_string());
         let mut colours: Vec<String> = controllers(&results).into_iter().map(|(_, colour)| colour).collect();
@@ -120,13 +122,13 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_has_the_colour_of_its_controller_whatever_is_said_beside_it() {
+    fn flow_has_colour_of_its_controller() {
         assert_eq!(flow_colour("rapid (fell back to cubic: no stamps)"), flow_colour("rapid"));
         assert_eq!((flow_colour("rapid"), flow_colour("")), (Some("#D55E00"), None));
     }
 
     #[test]
-    fn the_paired_difference_is_exact_where_replications_differ_by_a_constant() {
+    fn constant_paired_difference_is_exact() {
         let mut results = example::demo();
         for run in &mut results.runs {
             let offset = if run.controller == "rapid" { 1.0 } else { 0.0 };

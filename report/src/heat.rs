@@ -1,10 +1,10 @@
-//! A heat map: a table whose cells are coloured by their numbers, so that it needs no script and is read aloud as a table.
+//! A heat map: a table with cells coloured by their numbers, so that it needs no script and is accessible as a table.
 
 use crate::html::escape;
 use std::fmt::Write;
 
 const NONE: &str = "\u{2013}";
-/// So few columns have large cells, and their maps stand side by side.
+/// Up to this number of columns, cells are large and maps are side by side.
 pub const FEW: usize = 6;
 
 /// How a number becomes a colour.
@@ -22,7 +22,7 @@ pub struct Heat<'a> {
     pub title: &'a str,
     /// Caption, without markup.
     pub caption: &'a str,
-    /// What the rows are in relation to the columns, as in `beside`.
+    /// Relation of rows to columns, as in `beside`.
     pub corner: &'a str,
     /// Name of each row, and HTML to write before it.
     pub rows: &'a [(&'a str, String)],

@@ -44,8 +44,8 @@ pub fn script_data(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
 
-/// Colours for controllers whose own colour is not of the form `#rrggbb`: those of Okabe and Ito that stand out on
-/// white. Colour-blind readers can tell them apart.
+/// Colours for controllers whose own colour is not of the form `#rrggbb`: those of Okabe and Ito with enough contrast on
+/// white, distinguishable by colour-blind readers.
 pub const FALLBACK: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
 /// Returns `colour` if it is `#rrggbb`, else the `index`-th fallback.
@@ -57,11 +57,10 @@ pub fn colour(colour: &str, index: usize) -> String {
 /// Turns of the wheel of colours from one further colour to the next: by the golden section none is near another for long.
 const TURN: f64 = 0.618_033_988_749_895;
 
-/// Returns the `index`-th of as many further colours as are wanted, each another hue, for pages with more series than the
-/// colours above.
+/// The `index`-th further colour, each with another hue, for pages with more series than the colours above.
 pub fn further(index: usize) -> String {
     let hue = (index as f64 * TURN).fract() * 6.0;
-    // Of medium saturation and lightness, so that all are seen on white and on black.
+    // Of medium saturation and lightness, so that all are visible on white and on black.
     let (low, high) = (60.0, 190.0);
     let channel = |from: f64| {
         let away = (hue - from).rem_euclid(6.0);
@@ -100,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn data_cannot_end_its_script_element_and_still_means_the_same() {
+    fn data_cannot_close_script_element() {
         let json = serde_json::to_string("</script><!-- x").unwrap();
         let safe = script_data(&json);
         assert!(!safe.contains('<'));
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn only_six_hex_digits_are_a_colour() {
+    fn colours_need_six_hex_digits() {
         assert_eq!(colour("#AABBCC", 0), "#aabbcc");
         for bad in ["red;}</style>", "#12345", "#12345g", "", "#é1234"] {
             assert_eq!(colour(bad, 1), "#d55e00", "{bad}");

@@ -32,7 +32,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_are_short_and_keep_their_value() {
+    fn numbers_are_short_and_exact() {
         let numbers = [11932.0, -3.0, 0.25, 1e300, EXACT, f64::NAN];
         assert_eq!(json(&numbers), "[11932,-3,0.25,1e+300,9007199254740992.0,null]");
     }

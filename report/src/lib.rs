@@ -61,18 +61,17 @@ pub fn pictures(results: &Results) -> Vec<String> {
     picture::names(results)
 }
 
-/// Returns a page of one of [`pictures`]; nothing where there is none of this name.
+/// A page with one of [`pictures`]; empty if there is none of this name.
 pub fn picture(results: &Results, name: &str) -> Option<String> {
     picture::page(results, name)
 }
 
-/// Returns one page of several results, each with a name: their runs beside and over each other, and what was run
-/// differently.
+/// One page of several named results: their runs compared, and the differences between their scenarios.
 pub fn overlaid_page(all: &[(String, Results)]) -> String {
     document::with(&overlay::overlaid(all), &overlay::answer(all), &overlay::differences(all))
 }
 
-/// Returns the page of a paper: each figure with its pictures, and the published values beside ours.
+/// The page of a paper: each figure with its pictures, and the published values next to ours.
 pub fn paper_page(paper: &reproduction::Paper) -> String {
     paper::page(paper)
 }
@@ -87,7 +86,7 @@ pub fn matrix_page(matrix: &Matrix) -> String {
     matrix::page(matrix)
 }
 
-/// Returns the heading of a figure whose largest value is `largest`, with its unit, and the value of one unit; `None`
+/// The heading of a figure whose largest value is `largest`, with its unit, and the value of one unit; `None`
 /// if there is no such figure.
 pub fn figure_label(name: &str, largest: f64) -> Option<(String, f64)> {
     evaluation::label(name, largest)

@@ -8,7 +8,7 @@ use crate::html::escape;
 use experiment::results::{Group, Interval, Run};
 use serde::Serialize;
 
-/// Columns that a reader still compares, and that a page has room for.
+/// Maximum number of columns on a page.
 const MOST_COLUMNS: usize = 40;
 
 /// One link needs no map over time: the curve of the bottleneck shows it.
@@ -25,7 +25,7 @@ pub struct Queue {
     curve: Curve,
 }
 
-/// Returns the curves of the first links; nothing where there is one, or none was recorded.
+/// The curves of the first links; empty with a single link, or without records.
 pub fn queues(run: &Run) -> Vec<Queue> {
     let recorded = run.links.iter().filter(|link| !link.queue_delay.is_empty());
     let all: Vec<Queue> = recorded
@@ -40,7 +40,7 @@ pub fn queues(run: &Run) -> Vec<Queue> {
     if all.len() < FEWEST_LINKS { Vec::new() } else { all }
 }
 
-/// Returns the links that data of flows cross or where packets waited, and the others: acknowledgments find no queue there.
+/// The links with data of flows or with a queue, and the others: acknowledgments find no queue there.
 pub fn apart(runs: &[Run]) -> (Vec<String>, Vec<String>) {
     let Some(run) = runs.iter().find(|run| !run.links.is_empty()) else { return (Vec::new(), Vec::new()) };
     let data = |name: &str| run.flows.iter().any(|flow| flow.route.split(", ").any(|link| link == name));
@@ -51,8 +51,8 @@ pub fn apart(runs: &[Run]) -> (Vec<String>, Vec<String>) {
     run.links.iter().map(|link| link.name.clone()).partition(|name| data(name) || waited(name))
 }
 
-/// What the links that are left out are called, as a sentence to append.
-pub fn left_out_said(runs: &[Run]) -> String {
+/// A sentence that names the omitted links, to append.
+pub fn left_out_note(runs: &[Run]) -> String {
     match apart(runs).1 {
         none if none.is_empty() => String::new(),
         names => {
@@ -64,7 +64,7 @@ pub fn left_out_said(runs: &[Run]) -> String {
     }
 }
 
-/// Writes the map of the first groups; nothing where no link is recorded.
+/// Writes the map of the first groups; empty without recorded links.
 pub fn map(out: &mut String, groups: &[Group]) {
     let groups = &groups[..groups.len().min(MOST_COLUMNS)];
     let mut rows: Vec<(&str, String)> = Vec::new();
@@ -103,7 +103,7 @@ mod tests {
     use experiment::results::{LinkResult, groups};
 
     #[test]
-    fn two_links_have_a_map_over_time_and_one_has_none() {
+    fn map_over_time_needs_two_links() {
         let mut run = example::packets().runs.remove(0);
         let found = queues(&run);
         assert_eq!((found.len(), found[3].name.as_str()), (4, "east"));
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_has_a_row_and_a_group_a_column() {
+    fn links_are_rows_and_groups_columns() {
         let mut results = example::demo();
         let mut out = String::new();
         map(&mut out, &groups(&results.runs));
@@ -133,7 +133,7 @@ mod tests {
 
     /// Where a point of the sweep has a link that others lack, its row has no value there, and no other link's.
     #[test]
-    fn a_row_is_of_the_link_it_names() {
+    fn row_matches_its_link() {
         let mut results = example::demo();
         let link = |name: &str, wait| LinkResult {
             name: name.to_string(),

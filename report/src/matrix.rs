@@ -1,4 +1,4 @@
-//! The page of a matrix: for each path, heat maps of shares, of what a third loses, and of the queue.
+//! The page of a matrix: for each path, heat maps of shares, of a third flow's losses, and of the queue.
 
 use crate::contrast::visible;
 use crate::folds::Folds;
@@ -15,7 +15,7 @@ const STARVED: f64 = 0.2;
 struct Map {
     title: &'static str,
     caption: &'static str,
-    /// Of the row's controller beside the column's.
+    /// Value of the row's controller when it competes with the column's.
     value: fn(&Pair, usize) -> Option<f64>,
     shown: fn(f64) -> String,
     shade: Shade,
@@ -24,15 +24,15 @@ struct Map {
 const MAPS: [Map; 3] = [
     Map {
         title: "Share, %",
-        caption: "What the row\u{2019}s flow gets beside the column\u{2019}s, of what both get. 50: equal. On the diagonal: the \
+        caption: "Share of the row\u{2019}s flow when it competes with the column\u{2019}s. 50: equal. On the diagonal: the \
                   flow that gets less of two of a kind.",
         value: Pair::share_of,
         shown: |share| format!("{:.0}", share * 100.0),
         shade: Shade::FromHalf,
     },
     Map {
-        title: "What a third loses, %",
-        caption: "Packets that a light sender of constant rate loses beside the pair.",
+        title: "Loss of a third flow, %",
+        caption: "Packets that a light sender of constant rate loses when competing with the pair.",
         value: |pair, _| pair.third_loss_ratio.map(|loss| loss.mean),
         shown: |loss| short(loss * 100.0),
         shade: Shade::UpToLargest,
@@ -66,8 +66,8 @@ fn header(out: &mut String, matrix: &Matrix) {
     let commit = matrix.commit.as_ref().map_or(String::new(), |commit| format!(", commit {}", escape(commit)));
     _ = write!(
         out,
-        "<header>\n<p class=\"over\">packetscale <span class=\"host\">simulated</span></p>\n<h1>Every controller beside \
-         every other</h1>\n<ul class=\"verdict\">{}</ul>\n<p class=\"note\">Two flows share a link, one of each controller, from \
+        "<header>\n<p class=\"over\">packetscale <span class=\"host\">simulated</span></p>\n<h1>Every pair of \
+         controllers</h1>\n<ul class=\"verdict\">{}</ul>\n<p class=\"note\">Two flows share a link, one of each controller, from \
          nearly the same start. {} simulated runs; a number is the mean over replications.{short} packetscale \
          {}{commit}.</p>\n</header>\n",
         verdict(matrix).iter().map(|said| format!("<li>{}</li>", escape(said))).collect::<String>(),
@@ -76,7 +76,7 @@ fn header(out: &mut String, matrix: &Matrix) {
     );
 }
 
-/// Who gets most and who least beside the others, on each path; of one controller, how two of it share.
+/// The controllers with the largest and the smallest share, on each path; of one controller, how two of it share.
 fn verdict(matrix: &Matrix) -> Vec<String> {
     let name = |one: usize| matrix.controllers[one].0.as_str();
     let one = |setting: &Setting| {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn both_sides_of_a_pair_are_shown() {
+    fn shows_both_sides_of_pair() {
         let page = page(&matrix("rapid"));
         let cell = |class: &str, row: &str, column: &str, value: &str, shown: &str| {
             let name = format!("data-row=\"{row}\" data-column=\"{column}\" data-value=\"{value}\"");
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_says_who_gets_most_and_who_is_starved() {
+    fn first_line_names_largest_share_and_starved() {
         let expected = "8 Mbit/s: cubic gets most on average (95 %), rapid gets least on average (5 %); in 1 of 1 pairs one flow \
                         gets less than a fifth of its equal share.";
         assert_eq!(verdict(&matrix("rapid")), [expected]);

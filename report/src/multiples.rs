@@ -10,21 +10,21 @@ use experiment::results::{Group, Results, SweptKey};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
-/// Fewer panels are drawn as charts with axes of their own.
+/// Fewer panels are drawn as charts with their own axes.
 const FEWEST_PANELS: usize = 13;
-/// What is drawn: the first of each that runs have.
+/// Drawn figures: of each list the first that the runs have.
 const FIGURES: [&[&str]; 2] = [&["available_share", "utilisation"], &["queue_delay_p99_s", "queue_delay_mean_s"]];
 
-/// A key and its values, in order of size where they are numbers.
+/// A key and its values, sorted if they are numbers.
 #[derive(Debug, Serialize)]
 struct Axis {
     key: String,
     values: Vec<String>,
-    /// Where each value stands, from 0 to 1.
+    /// Position of each value, from 0 to 1.
     places: Vec<f64>,
 }
 
-/// The keys of a large sweep, and what is drawn over them.
+/// The keys of a large sweep, and the figures drawn over them.
 #[derive(Debug, Serialize)]
 pub struct Multiples {
     rows: Axis,
@@ -73,7 +73,7 @@ impl Axis {
     }
 }
 
-/// Where each value stands: by its logarithm where all are numbers above zero, else one after the other.
+/// Position of each value: logarithmic if all are positive numbers, else equidistant.
 fn places(count: usize, numbers: Option<&[f64]>) -> Vec<f64> {
     let even = || (0..count).map(|at| at as f64).collect();
     let logs = numbers.filter(|all| all.iter().all(|number| *number > 0.0));
@@ -104,7 +104,7 @@ impl Multiples {
         Some(all)
     }
 
-    /// What it shows, in sentences.
+    /// The caption, in sentences.
     pub fn caption(&self) -> String {
         let Multiples { rows, columns, across, .. } = self;
         format!(
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_large_sweep_is_a_grid_of_panels_with_a_line_per_controller() {
+    fn large_sweep_is_grid_of_panels() {
         let results = large();
         let groups = groups(&results.runs);
         let multiples = Multiples::of(&results, &groups).expect("sixteen panels");
@@ -176,14 +176,14 @@ mod tests {
     }
 
     #[test]
-    fn few_panels_are_left_to_the_charts() {
+    fn few_panels_become_charts() {
         let results = example::sweep();
         assert!(Multiples::of(&results, &groups(&results.runs)).is_none());
     }
 
     /// ln 10 of ln 100 is one half.
     #[test]
-    fn a_value_stands_where_its_logarithm_says() {
+    fn values_have_logarithmic_positions() {
         assert_eq!(
             places(3, Some(&[1.0, 10.0, 100.0])).iter().map(|at| (at * 100.0).round()).collect::<Vec<_>>(),
             [0.0, 50.0, 100.0]

@@ -9,7 +9,7 @@ use experiment::results::{Results, Run, Way};
 use std::fmt::Write;
 use toml::{Table, Value};
 
-/// Links between nodes; none where the scenario names no nodes and has no `[path.return]`.
+/// Links between nodes; empty if the scenario names no nodes and has no `[path.return]`.
 #[derive(Debug, Default, PartialEq)]
 pub struct Network {
     links: Vec<Link>,
@@ -63,14 +63,14 @@ impl Network {
         Network { links: both_ways.collect() }
     }
 
-    /// Where a route begins and ends, as in `A → D`; `None` where that is not known.
+    /// Both ends of a route, as in `A → D`; `None` if unknown.
     pub fn ends(&self, route: &str) -> Option<String> {
         let links = self.route(route)?;
         Some(format!("{} \u{2192} {}", links.first()?.from, links.last()?.to))
     }
 
-    /// What a way is called beside the others of its group: by its ends, or by its links where the network is not known; with
-    /// the controller of its flows where these differ.
+    /// Name of a route among the others of its group: by its ends, or by its links if the network is not known; with
+    /// the controller of its flows if these differ.
     pub fn way(&self, way: &Way, all: &[Way]) -> String {
         let ends = self.ends(way.route).unwrap_or_else(|| way.route.to_string());
         let mixed = all.iter().any(|other| other.controller != way.controller);
@@ -120,20 +120,20 @@ fn joins(own: &Table, said: &str) -> Vec<Link> {
     vec![there, link(&other_way, to, from, said.to_string())]
 }
 
-/// Whether the data of a flow cross the measured link: those of all where there is one link.
+/// Whether the data of a flow cross the measured link; true with a single link.
 pub fn crosses(run: &Run, flow: usize) -> bool {
     let route = run.flows.get(flow).map_or("", |flow| flow.route.as_str());
     route.is_empty() || run.measured.is_empty() || route.split(", ").any(|link| link == run.measured)
 }
 
-/// The measured link, where the runs have several links and all measure the same one.
+/// The measured link, if the runs have several links and all measure the same one.
 pub fn measured(results: &Results) -> Option<&str> {
     let first = results.runs.first()?.measured.as_str();
     let several = results.runs.iter().any(|run| run.flows.iter().any(|flow| !flow.route.is_empty()));
     (several && !first.is_empty() && results.runs.iter().all(|run| run.measured == first)).then_some(first)
 }
 
-/// Returns the picture; nothing where there is one way.
+/// The picture; empty with a single route.
 pub fn picture(results: &Results) -> String {
     let network = Network::of(&results.manifest.scenario);
     let places = network.places();
@@ -178,13 +178,13 @@ pub fn picture(results: &Results) -> String {
     )
 }
 
-/// A link as the saved numbers have it: nothing is seen of it.
+/// A link as a saved number, without a visible part.
 fn saved(Link { name, from, to, said }: &Link) -> String {
     let [name, from, to, said] = [name, from, to, said].map(|text| escape(text));
     format!("<g data-row=\"{name}\" data-column=\"{from} to {to}\" data-value=\"{said}\"></g>")
 }
 
-/// Draws each pair of nodes that links join: one line where the links say the same, else one for each.
+/// Draws each pair of connected nodes: one line if the links have the same text, else one for each.
 fn draw_links(out: &mut String, network: &Network, measured: &str, at: &impl Fn(&str) -> (usize, usize)) {
     let mut lines: Vec<(&Link, bool)> = Vec::new();
     for link in &network.links {
@@ -201,7 +201,7 @@ fn draw_links(out: &mut String, network: &Network, measured: &str, at: &impl Fn(
         };
         let before = lines[..number].iter().filter(same).count();
         let ((x1, y1), (x2, y2)) = (at(&link.from), at(&link.to));
-        // The second line between two nodes is bent, and is told below.
+        // The second line between two nodes is bent, with its label below.
         let bend = before * 24;
         let (mx, my) = ((x1 + x2) / 2, (y1 + y2) / 2);
         let class = if *heavy { "link heavy" } else { "link" };
@@ -217,10 +217,10 @@ fn draw_links(out: &mut String, network: &Network, measured: &str, at: &impl Fn(
     }
 }
 
-/// What a flow is called whose controller is not the same in all runs.
+/// Name of a flow whose controller differs between runs.
 const COMPARED: &str = "compared";
 
-/// The controller of a flow, where it is the same in all runs.
+/// The controller of a flow, if it is the same in all runs.
 fn everywhere(runs: &[Run], flow: usize) -> Option<&str> {
     let of = |run: &Run| run.flows.get(flow).map(|flow| flow.controller.clone());
     let first = &runs.first()?.flows.get(flow)?.controller;
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn links_are_called_as_the_scenario_calls_them() {
+    fn links_have_scenario_names() {
         let lot = Network::of(LOT);
         let names: Vec<&str> = lot.links.iter().map(|link| link.name.as_str()).collect();
         assert_eq!(names, ["A-B", "B-A", "far", "far-back"]);
@@ -295,13 +295,13 @@ mod tests {
     }
 
     #[test]
-    fn flows_of_another_link_do_not_cross_the_measured_one() {
+    fn other_links_flows_skip_measured_link() {
         let run = Run { flows: vec![flow("A-B, far"), flow("far")], measured: "A-B".to_string(), ..Run::default() };
         assert_eq!([0, 1].map(|flow| crosses(&run, flow)), [true, false]);
     }
 
     #[test]
-    fn every_route_has_a_lane_and_a_hostile_name_is_text() {
+    fn routes_have_lanes_and_names_are_escaped() {
         let mut results = crate::example::single();
         results.manifest.scenario = LOT.replace("\"A\"", "\"<b>\"");
         results.runs[0].flows = vec![flow("<b>-B, far"), flow("far"), flow("far")];

@@ -1,4 +1,4 @@
-//! Several results on one page: their runs under names that say which result they belong to, and what was run differently.
+//! Several results on one page: their runs under names that include the result, and the differences between the scenarios.
 
 use crate::findings::{listed, ranges, topic};
 use crate::html::escape;
@@ -45,17 +45,17 @@ pub fn overlaid(all: &[Named]) -> Results {
     }
     let manifests = || all.iter().map(|(_, results)| &results.manifest);
     out.manifest.scenario_name = all.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(" and ");
-    out.manifest.version = said_once(manifests().map(|manifest| manifest.version.clone()));
+    out.manifest.version = note_once(manifests().map(|manifest| manifest.version.clone()));
     out.manifest.commit =
-        Some(said_once(manifests().filter_map(|manifest| manifest.commit.clone()))).filter(|c| !c.is_empty());
+        Some(note_once(manifests().filter_map(|manifest| manifest.commit.clone()))).filter(|c| !c.is_empty());
     out.manifest.scenario = common(manifests().map(|manifest| manifest.scenario.as_str()));
-    out.host.badge = said_once(all.iter().map(|(_, results)| results.host.badge.clone()));
-    out.host.about = said_once(all.iter().map(|(_, results)| results.host.about.clone()));
+    out.host.badge = note_once(all.iter().map(|(_, results)| results.host.badge.clone()));
+    out.host.about = note_once(all.iter().map(|(_, results)| results.host.about.clone()));
     out.host.path_unknown = all.iter().all(|(_, results)| results.host.path_unknown);
     out
 }
 
-/// What all these scenarios say alike. Neither their names nor what they sweep is part of it.
+/// The common part of all these scenarios, without names and sweeps.
 fn common<'a>(scenarios: impl Iterator<Item = &'a str>) -> String {
     let mut tables = scenarios.map(|text| {
         let mut all = Value::Table(text.parse::<Table>().unwrap_or_default());
@@ -86,7 +86,7 @@ fn remove(value: &mut Value, key: &str) {
     }
 }
 
-/// What two values have in common: of tables the keys with the same value, of lists of tables their pairs.
+/// The common part of two values: of tables the keys with the same value, of lists of tables their pairs.
 fn alike(one: Value, other: &Value) -> Value {
     let of_tables = |items: &[Value]| items.iter().all(Value::is_table);
     match (one, other) {
@@ -108,7 +108,7 @@ fn alike(one: Value, other: &Value) -> Value {
 }
 
 /// Each different text once.
-fn said_once(texts: impl Iterator<Item = String>) -> String {
+fn note_once(texts: impl Iterator<Item = String>) -> String {
     let mut seen: Vec<String> = Vec::new();
     texts.for_each(|text| {
         if !seen.contains(&text) {
@@ -121,13 +121,13 @@ fn said_once(texts: impl Iterator<Item = String>) -> String {
 /// Parts of a scenario that change no run.
 const NO_RUN: [&str; 2] = ["expect.", "run.name"];
 
-/// As many keys that differ as the first line has room for.
+/// Maximum number of differing keys in the first line.
 const MOST_KEYS: usize = 2;
-/// What the first line compares: the first of these that every result has.
+/// Figure of the first line: the first of these that every result has.
 const COMPARED: [&str; 5] =
     ["available_share", "utilisation", "completion_time_p50_s", "throughput_bps", "queue_delay_p99_s"];
 
-/// Returns what a reader wants to know first: what was run differently, and what each result found.
+/// The first line: what differs between the scenarios, and what each result found.
 pub fn answer(all: &[Named]) -> String {
     let (names, flat) = differing(all);
     let missing = "not set".to_string();
@@ -161,22 +161,22 @@ fn hosts_differ(all: &[Named]) -> bool {
     all.iter().any(|(_, results)| results.host.name != all[0].1.host.name)
 }
 
-/// One figure of every result: `Utilisation: in fast, rapid 93.00 %, cubic 90.00 %; in slow, ...` Where there is no room for as
-/// many letters, the pictures show it.
+/// One figure of every result: `Utilisation: in fast, rapid 93.00 %, cubic 90.00 %; in slow, ...` Omitted if it exceeds `room`
+/// letters: the pictures show it.
 fn compared(all: &[Named], room: usize) -> Option<String> {
     let found = COMPARED.iter().find_map(|name| {
         let figure = SUMMARY.iter().find(|figure| figure.name == *name)?;
         let of =
             |(name, results): &Named| Some(format!("in {name}, {}", listed(ranges(figure, &groups(&results.runs))?)));
-        let told: Option<Vec<String>> = all.iter().map(of).collect();
+        let texts: Option<Vec<String>> = all.iter().map(of).collect();
         let topic = topic(figure, &groups(&all.first()?.1.runs));
-        Some(format!("{topic}: {}.", told?.join("; ")))
+        Some(format!("{topic}: {}.", texts?.join("; ")))
     });
     found.filter(|words| words.chars().count() <= room)
 }
 
-/// What each controller of a mix got, where results have few mixes: `Of what the flows got together: in fast, rapid 40.00 %,
-/// cubic 60.00 %; in slow, ...`
+/// The throughput of each controller of a mix, if results have few mixes: `Shares of the flows: in fast, rapid
+/// 40.00 %, cubic 60.00 %; in slow, ...`
 fn shares(all: &[Named]) -> Option<String> {
     let of = |(name, results): &Named| {
         let groups = groups(&results.runs);
@@ -190,13 +190,13 @@ fn shares(all: &[Named]) -> Option<String> {
             }
         }
     };
-    let told: Vec<(usize, String)> = all.iter().filter_map(of).collect();
-    let few = !told.is_empty() && told.iter().all(|(mixes, _)| *mixes <= MOST_MIXES);
-    let told: Vec<String> = told.into_iter().map(|(_, words)| words).collect();
-    few.then(|| format!("Of what the flows got together: {}.", told.join("; ")))
+    let texts: Vec<(usize, String)> = all.iter().filter_map(of).collect();
+    let few = !texts.is_empty() && texts.iter().all(|(mixes, _)| *mixes <= MOST_MIXES);
+    let texts: Vec<String> = texts.into_iter().map(|(_, words)| words).collect();
+    few.then(|| format!("Shares of the flows: {}.", texts.join("; ")))
 }
 
-/// The scenarios' keys that do not have the same value everywhere, and all keys of each scenario.
+/// The scenarios' keys with different values, and all keys of each scenario.
 fn differing(all: &[Named]) -> (Vec<String>, Vec<BTreeMap<String, String>>) {
     let keys_of = |(_, results): &Named| with_swept_values(keys(&results.manifest.scenario));
     let flat: Vec<BTreeMap<String, String>> = all.iter().map(keys_of).collect();
@@ -217,8 +217,8 @@ fn with_swept_values(mut all: BTreeMap<String, String>) -> BTreeMap<String, Stri
             continue;
         }
         let values = all.remove(&line).unwrap_or_default();
-        let told = if keys.len() == 1 { values } else { format!("{} together: {values}", keys.join(" and ")) };
-        keys.into_iter().for_each(|key| _ = all.insert(key, told.clone()));
+        let texts = if keys.len() == 1 { values } else { format!("{} together: {values}", keys.join(" and ")) };
+        keys.into_iter().for_each(|key| _ = all.insert(key, texts.clone()));
     }
     all
 }
@@ -249,7 +249,7 @@ pub fn differences(all: &[Named]) -> String {
     out + "</tbody></table></div>\n"
 }
 
-/// All keys of a scenario with their values, like `path.rate`, `flow.0.controller`; nothing if it cannot be read.
+/// All keys of a scenario with their values, like `path.rate`, `flow.0.controller`; empty if it cannot be read.
 fn keys(scenario: &str) -> BTreeMap<String, String> {
     let mut out = BTreeMap::new();
     if let Ok(table) = scenario.parse::<Table>() {
@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn a_controller_says_which_results_it_belongs_to() {
+    fn controller_names_its_results() {
         let all = two();
         let found = overlaid(&all);
         assert_eq!(found.runs.len(), 2 * all[0].1.runs.len());
@@ -297,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_only_some_results_sweep_is_part_of_their_names() {
+    fn partly_swept_key_is_in_names() {
         let all = vec![("plain".to_string(), example::demo()), ("buffers".to_string(), example::sweep())];
         let found = overlaid(&all);
         assert!(found.runs.iter().all(|run| run.params.is_empty()));
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn what_all_scenarios_say_is_kept() {
+    fn common_part_contains_shared_keys() {
         let texts = [
             "run = { name = \"a\", warmup = \"1 s\" }\n[path]\nrate = 1",
             "run = { warmup = \"1 s\" }\n[path]\nrate = 2",
@@ -331,7 +331,7 @@ mod tests {
 
     /// The least and the greatest mean of the example's three replications are known: one value each.
     #[test]
-    fn the_first_line_says_what_differs_and_what_each_found() {
+    fn first_line_has_differences_and_findings() {
         let mut all = two();
         for (share, (_, results)) in [0.9, 0.8].into_iter().zip(&mut all) {
             results.expectations.clear();
@@ -357,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_line_says_what_each_controller_of_a_mix_got() {
+    fn first_line_has_shares_of_mix() {
         let mut all = two();
         for (part, (_, results)) in [0.25, 0.5].into_iter().zip(&mut all) {
             let share = |controller: &str, share| ControllerShare {
@@ -368,7 +368,7 @@ mod tests {
             results.runs.truncate(1);
             results.runs[0].shares = vec![share("rapid", part), share("cubic", 1.0 - part)];
         }
-        let said = "Of what the flows got together: in fast, cubic 75.00 %, rapid 25.00 %; in slow, rapid 50.00 %, cubic 50.00 %.";
+        let said = "Shares of the flows: in fast, cubic 75.00 %, rapid 25.00 %; in slow, rapid 50.00 %, cubic 50.00 %.";
         assert!(answer(&all).ends_with(said), "{}", answer(&all));
     }
 

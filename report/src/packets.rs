@@ -3,11 +3,11 @@
 use experiment::results::{Run, SequenceRecord};
 use serde::Serialize;
 
-/// Most flows of a run whose packets are drawn.
+/// Maximum number of flows of a run whose packets are drawn.
 pub const MOST_FLOWS: usize = 4;
 /// Points of all lists together: about 1.5 MB of text.
 const MOST_POINTS: usize = 100_000;
-/// A list with fewer points shows little, so later runs are left out instead.
+/// With fewer points a list is useless, so later runs are omitted instead.
 const FEWEST_POINTS: usize = 200;
 const LISTS: usize = 5;
 
@@ -38,7 +38,7 @@ impl Room {
         Room { per_list: (MOST_POINTS / (flows * LISTS).max(1)).max(FEWEST_POINTS), left: MOST_POINTS }
     }
 
-    /// Returns the packets of the run's first flows; nothing once the page is full.
+    /// The packets of the run's first flows; empty once the page is full.
     pub fn packets(&mut self, run: &Run) -> Vec<PacketData> {
         let flows: Vec<PacketData> = run.sequences.iter().take(MOST_FLOWS).map(|flow| self.flow(flow)).collect();
         let points = flows.iter().map(PacketData::points).sum();
@@ -79,7 +79,7 @@ mod tests {
     use crate::example;
 
     #[test]
-    fn a_few_flows_keep_every_point_and_many_runs_stay_within_the_page() {
+    fn few_flows_keep_points_and_many_fit() {
         let results = example::packets();
         let found = Room::of(&results.runs).packets(&results.runs[0]);
         let lists = [&found[1].sent, &found[1].acknowledged, &found[1].lost, &found[1].sent_again].map(Vec::len);

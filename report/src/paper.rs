@@ -1,4 +1,4 @@
-//! The page of a paper: for each figure, what the paper says, pictures, and the published values beside ours.
+//! The page of a paper: for each figure, the paper's statement, pictures, and the published values next to ours.
 
 use crate::contrast::visible;
 use crate::html::{colour, escape};
@@ -12,7 +12,7 @@ use std::fmt::Write;
 const SCRIPT: &str = include_str!("../assets/paper.js");
 const NONE: &str = "\u{2013}";
 
-/// What the script draws: all pictures of the page, numbered consecutively.
+/// Data for the script: all pictures of the page, numbered consecutively.
 #[derive(Serialize)]
 struct Data<'a> {
     pictures: Vec<&'a Picture>,
@@ -61,7 +61,7 @@ fn header(out: &mut String, paper: &Paper) {
     out.push_str("</header>\n");
 }
 
-/// Returns the verdict in words: `3 figures: of 14 comparisons, 12 kept, 2 missed for a reason that is given.`
+/// The verdict in words: `3 figures: of 14 comparisons, 12 kept, 2 missed for a reason that is given.`
 fn verdict(figures: &[Figure]) -> String {
     let count =
         |wanted: Verdict| figures.iter().flat_map(Figure::verdicts).filter(|verdict| *verdict == wanted).count();
@@ -78,7 +78,7 @@ fn verdict(figures: &[Figure]) -> String {
         }
     }
     if figures.iter().any(|figure| figure.quick) {
-        words.push_str(". The short form: fewer or shorter runs than the figure asks for");
+        words.push_str(". The short form: fewer or shorter runs than the figure needs");
     }
     words + "."
 }
@@ -141,7 +141,7 @@ fn values(out: &mut String, values: &[Value]) {
     out.push_str("</tbody></table></div>\n");
 }
 
-/// Returns a published number, no longer than it was printed.
+/// A published number, no longer than printed.
 fn plain(value: f64) -> String {
     value.to_string().replace('-', "\u{2212}")
 }
@@ -220,7 +220,7 @@ mod tests {
     use crate::example;
 
     #[test]
-    fn published_and_ours_stand_side_by_side_with_their_ratio() {
+    fn shows_published_and_ours_with_ratio() {
         let page = page(&example::paper());
         let row = page.lines().find(|line| line.contains("Queue of the top 1 %")).expect("the row");
         for cell in [">25<", ">24.7<", ">0.99<", ">computed<", "<b>kept</b>"] {
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn a_statement_has_its_unit_beside_ours() {
+    fn statement_shows_published_and_our_unit() {
         let mut paper = example::paper();
         let claim = &mut paper.figures[0].claims[0];
         claim.unit = "ms".to_string();
@@ -257,7 +257,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_of_a_paper_names_no_other_place_on_the_network() {
+    fn paper_page_requests_nothing_from_network() {
         let page = page(&example::paper()).replace("url(#", "");
         let page = crate::shell::without_names(&page);
         for reference in ["http://", "https://", "url(", "@import", " src="] {

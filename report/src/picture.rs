@@ -1,4 +1,4 @@
-//! A page of one picture: what the page of the results has at its place, with what a reader chooses for it.
+//! A page of one picture, as on the page of the results, with its controls.
 
 use crate::data::{Data, data};
 use crate::document::{SCRIPT, controls, overview, scenario_of, streams, title};
@@ -11,7 +11,7 @@ pub fn names(results: &Results) -> Vec<String> {
     figures(results, &data(results, &scenario_of(results))).into_iter().map(|(name, _)| name).collect()
 }
 
-/// Returns the page of the picture of this name; nothing where the page of the results has none.
+/// The page of the picture of this name; empty if the page of the results has none.
 pub fn page(results: &Results, name: &str) -> Option<String> {
     let mut data = data(results, &scenario_of(results));
     let (_, figure) = figures(results, &data).into_iter().find(|(known, _)| known == name)?;
@@ -51,7 +51,7 @@ mod tests {
     use crate::example;
 
     #[test]
-    fn every_picture_of_the_page_is_there_once_and_no_other() {
+    fn page_has_every_picture_once() {
         for results in [example::demo(), example::sweep(), example::packets(), example::arrivals()] {
             let whole = crate::page(&results);
             let on_page = whole.matches(BEGIN).count();
@@ -65,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn a_picture_carries_only_the_curves_that_it_draws() {
+    fn picture_has_only_its_curves() {
         let page = page(&example::demo(), "window").unwrap();
         assert!(page.contains("\"metric\":\"window\"") && !page.contains("\"metric\":\"rtt\""));
     }

@@ -11,9 +11,9 @@ use std::fmt::Write;
 struct Place {
     name: &'static str,
     title: &'static str,
-    /// The caption, by whether there is traffic.
+    /// The caption, with and without traffic.
     caption: fn(bool) -> &'static str,
-    /// Curves that it draws. Of one that draws something else over time: a curve over the whole run.
+    /// Curves that it draws; for other data over time, a curve over the whole run.
     metrics: &'static [&'static str],
 }
 
@@ -23,11 +23,11 @@ const PLACES: [Place; 12] = [
         title: "Throughput",
         caption: |traffic| match traffic {
             true => {
-                "What each flow got, over what the traffic left. Shaded: available capacity. Thin grey lines: the traffic \
+                "Throughput of each flow, above the traffic. Shaded: available capacity. Thin grey lines: the traffic \
                  itself, and all flows together. Dashed: capacity of the bottleneck. Upright lines: a flow starts or ends."
             }
             false => {
-                "What each flow got, with its mean from the warm-up or its start until its end. Dashed: capacity of the \
+                "Throughput of each flow, with its mean from the warm-up or its start until its end. Dashed: capacity of the \
                  bottleneck. Upright lines: a flow starts or ends."
             }
         },
@@ -36,7 +36,7 @@ const PLACES: [Place; 12] = [
     Place {
         name: "shares",
         title: "Shares over time",
-        caption: |_| "What each flow got, of what all flows at the bottleneck got together: stacked, to 100 %.",
+        caption: |_| "Share of each flow in the throughput of all flows at the bottleneck: stacked, to 100 %.",
         metrics: &["throughput", "total"],
     },
     Place {
@@ -115,7 +115,7 @@ const PLACES: [Place; 12] = [
     },
 ];
 
-/// The picture that a page begins with where there is nothing to compare.
+/// The first picture of a page without a comparison.
 pub const THROUGHPUT: &str = "throughput";
 
 /// The curves that a picture needs.
@@ -128,7 +128,7 @@ pub fn is_of_a_run(name: &str) -> bool {
     PLACES.iter().any(|place| place.name == name)
 }
 
-/// Writes the places of the pictures that `wanted` names and that have something to draw.
+/// Writes places for the pictures that `wanted` selects and that have data.
 pub fn places(out: &mut String, results: &Results, wanted: impl Fn(&str) -> bool) {
     let traffic = has_traffic(results);
     let named = |words: &str| match measured(results) {
@@ -171,7 +171,7 @@ mod tests {
     use crate::example;
 
     #[test]
-    fn no_caption_speaks_of_traffic_where_there_is_none() {
+    fn captions_mention_traffic_only_if_present() {
         let mut results = example::demo();
         let written = |results: &Results| {
             let mut out = String::new();

@@ -17,7 +17,7 @@ pub struct Resolved {
 /// The facts that are not of the path.
 const OF_THE_RUN: [&str; 3] = ["Duration", "Warm-up", "Replications"];
 
-/// Reads `text`, the resolved scenario. A swept key has no one value: its fact says so, and it gives no mark.
+/// Parses `text`, the resolved scenario. A swept key has no single value: its fact says so, and it gives no mark.
 pub fn resolved(text: &str) -> Resolved {
     let Ok(table) = text.parse::<Table>() else { return Resolved::default() };
     let swept = swept(&table);
@@ -62,7 +62,7 @@ pub fn swept(scenario: &Table) -> Vec<String> {
     keys.map(|key| key.trim().to_string()).collect()
 }
 
-/// A value as the scenario writes it; of a table its kind, or what its keys say.
+/// A value as the scenario writes it; of a table its kind, or its keys.
 pub fn words(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -77,7 +77,7 @@ fn said(table: &Table) -> String {
 }
 
 impl Resolved {
-    /// Without what the scenario says of its path: the runs had another, and nobody knows it.
+    /// Without the scenario's path: the runs had another, unknown one.
     pub fn of_an_unknown_path(mut self) -> Resolved {
         self.facts.retain(|(label, _)| OF_THE_RUN.contains(label));
         self.capacity_bps = None;
@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn capacity_and_warm_up_come_from_the_text() {
+    fn capacity_and_warm_up_come_from_text() {
         let text = "[run]\nwarmup = \"500 ms\"\n[path]\nrate = \"10 Gbit/s\"\nqueue = { kind = \"fifo\" }\n";
         let found = resolved(text);
         assert_eq!((found.capacity_bps, found.warmup_s), (Some(1e10), Some(0.5)));
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn a_swept_key_is_not_shown_as_if_it_had_one_value() {
+    fn swept_key_shows_no_single_value() {
         let scenario = "[run]\nwarmup = \"1 s\"\n[path]\nrate = \"1 Gbit/s\"\ndelay = \"2 ms\"\nbuffer = \"1 bdp\"\n";
         let sweep = "[sweep]\n\"path.delay, flow.0.rtt\" = [\"2 ms\", \"4 ms\"]\n\
             how = [{ case = \"small\", \"path.buffer\" = \"1 bdp\" }]\n";
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn what_else_a_link_does_is_said() {
+    fn link_text_includes_impairments() {
         let path = "[path]\nrate = \"9 Mbit/s\"\npolicer = { rate = \"2 Mbit/s\", bucket = \"9 kB\" }\n";
         let back = "return = { rate = \"1 Mbit/s\", queue = \"fifo\" }\n[sweep]\n\"path.return.queue\" = [\"fifo\"]\n";
         let facts = resolved(&format!("{path}{back}")).facts;
@@ -120,12 +120,12 @@ mod tests {
     }
 
     #[test]
-    fn text_that_is_no_scenario_gives_no_facts() {
+    fn invalid_scenario_gives_no_facts() {
         assert!(resolved("= <broken").facts.is_empty());
     }
 
     #[test]
-    fn of_a_path_that_nobody_knows_nothing_is_said() {
+    fn unknown_path_is_omitted() {
         let text = "[run]\nduration = \"5 s\"\n[path]\nrate = \"10 Gbit/s\"\ndelay = \"1 ms\"\n";
         let found = resolved(text).of_an_unknown_path();
         assert_eq!((found.facts, found.capacity_bps), (vec![("Duration", "5 s".to_string())], None));

@@ -5,10 +5,9 @@ use crate::json::json;
 use serde::Serialize;
 
 const STYLE: &str = include_str!("../assets/page.css");
-/// Observable Plot and what it needs of D3, made by `assets/vendor/make.mjs`.
+/// Observable Plot and its parts of D3, built by `assets/vendor/make.mjs`.
 const LIBRARY: &str = include_str!("../assets/vendor/plot.min.js");
-/// The scripts that every page begins with: numbers, what is looked at, marks, pictures, what saves them, and what every page
-/// does.
+/// Scripts common to every page: numbers, selection, marks, pictures, saving, and behaviour of the whole page.
 const COMMON: [&str; 6] = [
     include_str!("../assets/format.js"),
     include_str!("../assets/view.js"),
@@ -39,7 +38,7 @@ pub fn shell(title: &str, body: &str, data: &impl Serialize, script: &str) -> St
     )
 }
 
-/// The page without the names of XML's languages, and without the address in a licence, which nothing requests.
+/// The page without XML namespace names, and without the address in a licence, which are never requested.
 #[cfg(test)]
 pub fn without_names(page: &str) -> String {
     let names = ["http://www.w3.org/", "http://www.apache.org/licenses/"];
@@ -52,7 +51,7 @@ mod tests {
 
     /// `npm run check` in that folder makes the library from the lock's packages and compares all bytes; this needs no network.
     #[test]
-    fn the_library_names_the_versions_that_the_lock_pins() {
+    fn library_versions_match_lock_file() {
         let lock: serde_json::Value = serde_json::from_str(include_str!("../assets/vendor/package-lock.json")).unwrap();
         let licences = include_str!("../assets/vendor/LICENSES");
         let (terms, _) = LIBRARY.strip_prefix("/*!\n").and_then(|rest| rest.split_once("*/")).unwrap();

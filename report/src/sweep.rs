@@ -1,7 +1,7 @@
 //! Draws a sweep as curves: mean and interval of each figure against the values of one key, in small multiples over the
 //! values of the others.
 
-use crate::groups::{SAID_TWICE, arrive, controllers, in_order, says_twice};
+use crate::groups::{REPEATS_UTILISATION, arrive, controllers, in_order, repeats_utilisation};
 use crate::html::escape;
 use crate::links;
 use crate::network::{Network, crosses, measured};
@@ -15,15 +15,15 @@ use std::collections::BTreeMap;
 pub struct Sweep {
     /// The key on the axis.
     pub key: String,
-    /// Unit of its values; empty where there is none.
+    /// Unit of its values; empty without one.
     pub unit: String,
-    /// Its values, where they are words; the axis then counts them from 0.
+    /// Its values, if they are words; the axis then counts them from 0.
     pub names: Vec<String>,
-    /// Whether words stand in an order that a line may follow.
+    /// Whether words have an order that a line may follow.
     pub ordered: bool,
     /// One chart per figure that the runs have.
     pub charts: Vec<Chart>,
-    /// The keys of which each panel has one choice of values.
+    /// The keys with one combination of values per panel.
     #[serde(skip)]
     pub others: Vec<String>,
     /// How many panels of a chart were left out.
@@ -39,9 +39,9 @@ pub struct Chart {
     pub unit: &'static str,
     /// Whether its axis is logarithmic.
     pub log: bool,
-    /// Whether each panel has its own axis: what they show differs too much for one.
+    /// Whether each panel has its own axis: their values differ too much for one.
     pub own: bool,
-    /// One panel for each choice of the other keys; a single one without a title where there are none.
+    /// One panel per combination of the other keys; a single one without a title if there are none.
     pub panels: Vec<Panel>,
 }
 
@@ -63,18 +63,18 @@ pub struct Line {
     pub points: Vec<Point>,
 }
 
-/// Swept value, mean, and from where to where its band is.
+/// Swept value, mean, and both ends of its band.
 type Point = (f64, f64, Option<(f64, f64)>);
 
 const SHOWN: [&str; 6] =
     ["available_share", "throughput_bps", "utilisation", "queue_delay_p99_s", "loss_ratio", "fairness_jain"];
-/// The same where flows arrive.
+/// The same if flows arrive.
 const SHOWN_OF_ARRIVALS: [&str; 6] =
     ["completion_time_p50_s", "completion_time_p99_s", "slowdown_p50", "slowdown_p99", "utilisation", "loss_ratio"];
 /// More small multiples than these are too small to read.
 const MOST_PANELS: usize = 12;
 
-/// From this ratio of the largest means on, one axis shows nothing of the smaller panel.
+/// Ratio of the largest means from which on the smaller panel gets its own axis.
 const APART: f64 = 3.0;
 
 /// Whether the panels need an axis each.
@@ -89,7 +89,7 @@ fn apart(panels: &[Panel]) -> bool {
 }
 
 impl Sweep {
-    /// Without what has no point, as where runs of one result have no value of another's key. `None`: nothing has any.
+    /// Drops panels without points, such as results that lack another's swept key. `None`: no panel has any.
     fn with_points(mut self) -> Option<Sweep> {
         for chart in &mut self.charts {
             chart.panels.retain(|panel| panel.lines.iter().any(|line| !line.points.is_empty()));
@@ -99,11 +99,11 @@ impl Sweep {
     }
 
     /// That the panels have an axis each, as a sentence to append, where they do.
-    pub fn scales_said(&self) -> &'static str {
+    pub fn scales_note(&self) -> &'static str {
         if self.charts.iter().any(|chart| chart.own) { " Each panel has its own scale." } else { "" }
     }
 
-    /// What is to be said of the panels, as a sentence to append; nothing of a single one.
+    /// Note on the panels, as a sentence to append; empty for a single one.
     pub fn said(&self) -> String {
         let panels = self.charts.first().map_or(0, |chart| chart.panels.len());
         match (panels, self.left_out) {
@@ -120,7 +120,7 @@ impl Sweep {
     }
 }
 
-/// Returns the sweep; `None` where no key has two values.
+/// The sweep; `None` if no key has two values.
 pub fn sweep(results: &Results) -> Option<Sweep> {
     let groups = groups(&results.runs);
     let keys = experiment::results::swept(&results.runs);
@@ -128,12 +128,12 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
     let values = values(&groups, &axis.key);
     let titles = distinct(groups.iter().map(|group| others(results, group.params, &axis.key)));
     let shown = &titles[..titles.len().min(MOST_PANELS)];
-    let twice = says_twice(&groups);
+    let twice = repeats_utilisation(&groups);
     // Throughputs of links of several rates do not compare.
     let rates =
         keys.iter().any(|key| key.key == "path.rate") && groups.iter().any(|group| group.mean("utilisation").is_some());
     let had = |name: &str| {
-        !(twice && name == SAID_TWICE || rates && name == "throughput_bps")
+        !(twice && name == REPEATS_UTILISATION || rates && name == "throughput_bps")
             && groups.iter().any(|group| group.interval(name).is_some())
     };
     let shown_figures = if arrive(results) { SHOWN_OF_ARRIVALS } else { SHOWN };
@@ -176,7 +176,7 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
     all.with_points()
 }
 
-/// What each controller of the mixes got; `None` where no flows of several controllers meet.
+/// Share of each controller of the mixes; `None` unless flows of several controllers compete.
 fn shares(results: &Results, groups: &[Group], titles: &[String], axis: &SweptKey, values: &[String]) -> Option<Chart> {
     let panel = |title: &String| {
         let here = || groups.iter().filter(|group| others(results, group.params, &axis.key) == *title);
@@ -214,8 +214,7 @@ pub fn at_links(results: &Results) -> Option<Sweep> {
     parts(results, "Queueing, 95th percentile", Unit::Time, &links, "link", wait)
 }
 
-/// Returns what a flow got on each way, a panel for each; `None` where all data cross the same links, or where several keys
-/// are swept.
+/// Throughput of a flow on each route, one panel per route; `None` if all data cross the same links, or with several swept keys.
 pub fn by_way(results: &Results, network: &Network) -> Option<Sweep> {
     let groups = groups(&results.runs);
     let first = groups.first()?.ways();
@@ -227,8 +226,8 @@ pub fn by_way(results: &Results, network: &Network) -> Option<Sweep> {
     parts(results, "Throughput of a flow", Unit::Rate, &names, "way", got)
 }
 
-/// A figure of each part of the runs, like their links: a panel for each, over the swept key; where nothing is swept, one panel
-/// over the parts.
+/// A figure of each part of the runs, such as links: a panel for each, over the swept key; without a sweep, one panel over the
+/// parts.
 fn parts(
     results: &Results,
     label: &'static str,
@@ -291,7 +290,7 @@ fn values(groups: &[Group], key: &str) -> Vec<String> {
     distinct(groups.iter().filter_map(|group| group.params.get(key).cloned()))
 }
 
-/// Where a group stands on the axis: its number, or the number of its word.
+/// Position of a group on the axis: its number, or the index of its word.
 fn place(axis: &SweptKey, values: &[String], group: &Group) -> Option<f64> {
     let value = group.params.get(&axis.key)?;
     match axis.unit() {
@@ -300,13 +299,13 @@ fn place(axis: &SweptKey, values: &[String], group: &Group) -> Option<f64> {
     }
 }
 
-/// Of which link the figures of a run are, as a sentence to append; nothing where there is one.
-pub fn link_said(results: &Results) -> String {
+/// The link of a run's figures, as a sentence to append; empty with a single link.
+pub fn link_note(results: &Results) -> String {
     measured(results).map_or(String::new(), |link| format!(" All at {}, the measured link.", escape(link)))
 }
 
-/// What a band or bar is, in words.
-pub fn band_said(groups: &[Group]) -> &'static str {
+/// Meaning of a band or bar, in words.
+pub fn band_note(groups: &[Group]) -> &'static str {
     match groups.iter().map(|group| group.runs.len()).max() {
         Some(2) => "Mean of two runs, and both",
         Some(3..) => "Mean and 95 % interval over replications",
@@ -314,7 +313,7 @@ pub fn band_said(groups: &[Group]) -> &'static str {
     }
 }
 
-/// Returns the key on the axis: of those whose values are numbers, else of all, the one with most values.
+/// The key on the axis: of those with numeric values, else of all, the one with most values.
 fn axis<'k>(keys: &'k [SweptKey], groups: &[Group]) -> Option<&'k SweptKey> {
     let count = |key: &SweptKey| distinct(groups.iter().filter_map(|group| group.params.get(&key.key).cloned())).len();
     let several = || keys.iter().rev().filter(|key| count(key) > 1);

@@ -2,7 +2,7 @@
 
 use crate::contrast::visible;
 use crate::flows;
-use crate::groups::{SAID_TWICE, controllers, ordered_name, says_twice};
+use crate::groups::{REPEATS_UTILISATION, controllers, ordered_name, repeats_utilisation};
 use crate::html::escape;
 use crate::network::{Network, measured};
 use experiment::results::figures::{Definition, FLOW, Kind, PHASE, SHARE, SUMMARY, TRAFFIC, Theme, Unit};
@@ -29,9 +29,9 @@ pub fn comparison(results: &Results, groups: &[Group]) -> String {
         (Theme::Delay, "Delay"),
         (Theme::Response, "Response to change"),
     ];
-    let (mut out, twice) = (shares(results, groups), says_twice(groups));
+    let (mut out, twice) = (shares(results, groups), repeats_utilisation(groups));
     for (theme, caption) in themes {
-        let figures = SUMMARY.iter().filter(|f| f.theme == Some(theme) && !(twice && f.name == SAID_TWICE));
+        let figures = SUMMARY.iter().filter(|f| f.theme == Some(theme) && !(twice && f.name == REPEATS_UTILISATION));
         let columns: Vec<Column> = figures.filter_map(|f| Column::new(f, groups)).collect();
         if !columns.is_empty() {
             comparison_table(&mut out, results, groups, &columns, caption);
@@ -78,7 +78,7 @@ fn comparison_table(out: &mut String, results: &Results, groups: &[Group], colum
     figures(out, caption, &head, rows.collect(), groups.len() == 1);
 }
 
-/// The head of a column: HTML, what the figure means, and whether its cells are numbers.
+/// The head of a column: HTML, the figure's definition, and whether its cells are numbers.
 struct Head<'a> {
     html: String,
     title: &'a str,
@@ -97,11 +97,10 @@ impl Head<'_> {
     }
 }
 
-/// So few entries stand side by side, their figures one below the other: a narrow screen shows both.
+/// Up to this number of entries are side by side, their figures one below the other: a narrow screen shows both.
 const FEW: usize = 4;
 
-/// Writes what is said of each of some entries, whose first cell is the entry's name. An entry that is alone on the page needs
-/// no name.
+/// Writes the figures of some entries; the first cell is the entry's name, which a single entry does not need.
 fn figures(out: &mut String, caption: &str, head: &[Head], rows: Vec<Vec<String>>, unnamed: bool) {
     let class = |head: &Head| if head.number { " class=\"n\"" } else { "" };
     if rows.len() > FEW {
@@ -122,7 +121,7 @@ fn figures(out: &mut String, caption: &str, head: &[Head], rows: Vec<Vec<String>
     table(out, caption, &heads, &head.iter().enumerate().skip(1).map(line).collect::<Vec<_>>());
 }
 
-/// Whether an interval reaches where no value can be: below zero, or a share above one.
+/// Whether an interval includes impossible values: below zero, or a share above one.
 pub fn beyond(groups: &[Group]) -> bool {
     let reaches = |figure: &Definition| {
         let bounded = |found: Interval, half: f64| {
@@ -152,10 +151,10 @@ fn range_cell((low, high): (f64, f64), scale: Scale) -> String {
     format!("{} <span class=\"half\">({} to {})</span>", shown((low + high) / 2.0), shown(low), shown(high))
 }
 
-/// Rows that a reader still reads, and that a page has room for.
+/// Maximum number of rows on a page.
 const MOST_ROWS: usize = 120;
 
-/// Writes a table: its caption, the cells of its head, and its first rows; says how many there are.
+/// Writes a table: its caption, head cells and first rows, and the total number of rows.
 pub fn table(out: &mut String, caption: &str, head: &str, rows: &[String]) {
     if rows.len() > MOST_ROWS {
         _ = writeln!(
@@ -230,12 +229,12 @@ fn object(entry: impl Serialize) -> Value {
     serde_json::to_value(entry).unwrap_or_default()
 }
 
-/// Shown as words: a name, and the number of a flow, which stands with the name of its controller.
+/// Shown as words: a name, and the number of a flow, next to the name of its controller.
 fn is_text(figure: &Definition) -> bool {
     figure.kind == Some(Kind::Text) || figure.name == "flow"
 }
 
-/// The figure of a flow that is told by its ends, where these are known.
+/// Figure of a flow's ends, if known.
 const ROUTE: &str = "route";
 
 fn entry_cell(figure: &Definition, entries: &[Value], network: &Network) -> String {
@@ -252,7 +251,7 @@ fn entry_cell(figure: &Definition, entries: &[Value], network: &Network) -> Stri
     own_scale(Interval::of_runs(&values), figure.unit)
 }
 
-/// Returns a cell with its own unit, for columns whose rows differ by orders of magnitude.
+/// A cell with its own unit, for columns whose rows differ by orders of magnitude.
 fn own_scale(found: Option<Interval>, unit: Unit) -> String {
     let Some(found) = found else { return "\u{2013}".to_string() };
     let counted = matches!(unit, Unit::Count | Unit::Packets);
@@ -269,7 +268,7 @@ fn own_scale(found: Option<Interval>, unit: Unit) -> String {
     }
 }
 
-/// Returns Jain's index of each group that has one, in one sentence, which says of which flows.
+/// Jain's index of each group that has one, in a sentence that names the flows.
 pub fn fairness(results: &Results, groups: &[Group]) -> String {
     let scale = scale(Unit::Index, 1.0);
     let several = groups.iter().filter_map(|g| Some((g, g.interval("fairness_jain")?)));
@@ -326,7 +325,7 @@ mod tests {
     use experiment::results::groups;
 
     #[test]
-    fn every_controller_has_a_row_with_its_interval() {
+    fn controllers_have_rows_with_intervals() {
         let results = example::demo();
         let html = comparison(&results, &groups(&results.runs));
         assert_eq!(html.matches("<tr><th scope=\"row\">").count() % 3, 0);
@@ -334,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_column_that_no_run_fills_is_left_out_and_a_hole_in_it_is_a_dash() {
+    fn omits_empty_columns_and_dashes_holes() {
         let mut results = example::demo();
         results.runs.iter_mut().for_each(|r| r.summary.drain_rtts = None);
         assert!(!comparison(&results, &groups(&results.runs)).contains(">Drain"));
@@ -344,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn a_figure_that_a_run_lacks_is_left_out() {
+    fn omits_missing_figure() {
         let mut results = example::single();
         results.runs[0].summary.rtt_mean_s = None;
         let html = comparison(&results, &groups(&results.runs));
@@ -352,7 +351,7 @@ mod tests {
     }
 
     #[test]
-    fn fairness_is_said_of_groups_with_several_flows_only() {
+    fn fairness_needs_several_flows() {
         let mut results = example::single();
         results.runs[0].summary.fairness_jain = Some(0.75);
         assert!(fairness(&results, &groups(&results.runs)).contains("rapid 0.7500."));

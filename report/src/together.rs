@@ -1,7 +1,7 @@
-//! Throughput, loss and queueing delay in one sentence. Who got most says little where what it cost others is left out.
+//! Throughput, loss and queueing delay in one sentence: throughput alone hides its cost to others.
 
 use crate::findings;
-use crate::groups::{LOSS, difference, doubt, loses_most};
+use crate::groups::{LOSS, difference, loses_most, order_caveat};
 use experiment::results::Group;
 use experiment::results::figures::Unit;
 use experiment::results::numbers::shown;
@@ -9,18 +9,18 @@ use experiment::results::numbers::shown;
 const SHARE: &str = "available_share";
 const RATE: &str = "throughput_bps";
 
-/// A figure, the words around it, its unit, and which difference is too small to name.
+/// A figure, the words around it, its unit, and the largest insignificant difference.
 type Cost = (&'static str, &'static str, &'static str, Unit, f64);
 
-/// What is named beside the throughput where controllers differ in it.
+/// Costs that accompany the throughput if controllers differ in them.
 const COSTS: [Cost; 2] =
     [(LOSS, "lost", "", Unit::Share, 0.001), ("queue_delay_p99_s", "queued", " (99th percentile)", Unit::Time, 1e-4)];
 
 /// Controllers differ in a figure if the least is this part below the greatest.
 const DIFFERS: f64 = 0.1;
 
-/// Returns what each controller got and what it cost, most throughput first, and last those that lost more than they delivered;
-/// `None` where nobody did and there is one controller, or where they differ in neither loss nor delay.
+/// Throughput and costs of each controller, most throughput first; those that lost more than they delivered come last.
+/// `None` if there is one controller without such loss, or if they differ in neither loss nor delay.
 pub fn sentence(groups: &[Group]) -> Option<String> {
     let collapse = groups.iter().any(loses_most);
     let named = |(metric, .., least): &&Cost| differs(groups, metric, *least) || collapse && *metric == LOSS;
@@ -58,7 +58,7 @@ pub fn sentence(groups: &[Group]) -> Option<String> {
     let others: Vec<String> = rest.iter().map(other).collect();
     let caveat = rest.first().map_or("", |second| {
         let apart = if loses_most(second) == loses_most(best) { metric } else { LOSS };
-        doubt(difference(best, second, apart), second.runs.len())
+        order_caveat(difference(best, second, apart), second.runs.len())
     });
     let lead = format!("{} {} and {last}", best.controller, before.join(", "));
     let others = if others.is_empty() { String::new() } else { format!("; {}", findings::listed_by(others, "; ")) };
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn collapse_is_not_crowned_for_its_throughput() {
+    fn collapse_does_not_win_by_throughput() {
         let results = results(&[("rapid", Some(0.993), 0.02, 2e-3), ("copa", Some(1.0), 0.9986, 2e-3)]);
         let words = sentence(&groups(&results.runs)).expect("a sentence");
         let expected = "rapid used 99.30 % of the available capacity and lost 2.000 %; copa: lost 99.86 %, used 100.0 %, in a single replication.";
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn low_delay_is_not_named_without_the_throughput_that_it_cost() {
+    fn low_delay_comes_with_its_throughput_cost() {
         let mut results = results(&[("rapid", None, 0.0, 4.882e-3), ("cubic", None, 0.0, 51.41e-3)]);
         results.runs[1].summary.throughput_bps = Some(19.8e6);
         results.runs[0].summary.throughput_bps = Some(7.7e6);
@@ -120,13 +120,13 @@ mod tests {
     }
 
     #[test]
-    fn equal_costs_leave_the_ranking_by_throughput() {
+    fn equal_costs_rank_by_throughput() {
         let results = results(&[("rapid", Some(0.9), 0.01, 2e-3), ("cubic", Some(0.5), 0.0101, 2.05e-3)]);
         assert_eq!(sentence(&groups(&results.runs)), None);
     }
 
     #[test]
-    fn sender_of_several_times_what_arrives_is_named() {
+    fn names_sender_with_heavy_loss() {
         let mut results = results(&[("copa", Some(1.0), 0.9986, 2e-3), ("rapid", Some(0.99), 0.01, 2e-3)]);
         let flow = |controller: &str, gone| FlowResult {
             controller: controller.to_string(),

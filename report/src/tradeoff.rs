@@ -14,7 +14,7 @@ pub struct Tradeoff {
     pub y: &'static str,
     /// Unit of that axis, as the page's script knows it.
     pub unit: &'static str,
-    /// Swept keys; empty where nothing is swept.
+    /// Swept keys; empty without a sweep.
     pub swept: String,
     /// Whether the swept values of each controller are numbers, along which a line may lead from mean to mean.
     pub joined: bool,
@@ -42,7 +42,7 @@ pub struct Cloud {
     pub factor: Option<[f64; 3]>,
 }
 
-/// The figure upwards: where rates are swept, what part of each was used.
+/// The figure on the vertical axis: with swept rates, the utilisation of each.
 fn upwards(groups: &[Group], keys: &[experiment::results::SweptKey]) -> (&'static str, &'static str) {
     let of_rates = keys.iter().any(|key| key.key.ends_with("rate"));
     match of_rates && groups.iter().all(|group| group.mean("utilisation").is_some()) {
@@ -53,14 +53,14 @@ fn upwards(groups: &[Group], keys: &[experiment::results::SweptKey]) -> (&'stati
 
 /// The first that the runs have.
 const X: [&str; 2] = ["queue_delay_mean_s", "rtt_mean_s"];
-/// Replications from which on there is an ellipse.
+/// Minimum number of replications for an ellipse.
 const FEWEST: usize = 3;
 /// Delays that are further apart than by this factor have a logarithmic axis.
 const WIDE: f64 = 30.0;
-/// More runs than these are dots and nothing else.
+/// With more runs only dots are drawn.
 const MANY: usize = 300;
 
-/// Returns the picture; `None` where there are not two clouds to compare, or no delay.
+/// The picture; `None` with fewer than two clouds, or without a delay.
 pub fn tradeoff(results: &Results, groups: &[Group]) -> Option<Tradeoff> {
     let x = X.into_iter().find(|name| groups.iter().any(|group| group.interval(name).is_some()))?;
     let keys = experiment::results::swept(&results.runs);
@@ -86,13 +86,13 @@ pub fn tradeoff(results: &Results, groups: &[Group]) -> Option<Tradeoff> {
         })
         .collect();
     let swept = groups.first()?.params.keys().cloned().collect::<Vec<_>>().join(", ");
-    // Along one key a line shows what its values do; through the points of several it would go to and fro.
+    // Along one key a line shows a trend; through the points of several it would zigzag.
     let varied: Vec<_> = keys.iter().filter(|key| varies(groups, &key.key)).collect();
     let joined = !keys.is_empty() && varied.len() <= 1 && varied.iter().all(|key| key.unit().is_some());
     (clouds.len() > 1).then(|| Tradeoff { x: label(x), y: label(y), unit, swept, joined, log, many, clouds })
 }
 
-/// Whether a key has several values at one controller. A swept controller has not: it names the groups.
+/// Whether a key has several values for one controller. A swept controller has not: it names the groups.
 fn varies(groups: &[Group], key: &str) -> bool {
     let other =
         |one: &Group, two: &Group| one.controller == two.controller && one.params.get(key) != two.params.get(key);
@@ -100,7 +100,7 @@ fn varies(groups: &[Group], key: &str) -> bool {
 }
 
 impl Tradeoff {
-    /// What it shows, in sentences.
+    /// The caption, in sentences.
     pub fn caption(&self) -> String {
         let mut said = String::from("A dot is a run; further left and higher is better.");
         if self.many {
@@ -149,7 +149,7 @@ mod tests {
     use experiment::results::groups;
 
     #[test]
-    fn a_dot_has_the_numbers_of_its_run() {
+    fn dot_has_numbers_of_run() {
         let results = example::demo();
         let found = tradeoff(&results, &groups(&results.runs)).unwrap();
         assert_eq!((found.x, found.y, found.clouds.len()), ("Queueing, mean", "Throughput", 3));
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_not_joined_by_a_line() {
+    fn words_have_no_joining_line() {
         let mut results = example::sweep();
         let joined = |results: &Results| tradeoff(results, &groups(&results.runs)).unwrap().joined;
         assert!(joined(&results));
@@ -182,7 +182,7 @@ mod tests {
     /// Of (0, 0), (2, 0), (1, 3): means 1 and 1, variances 1 and 3, covariance 0.
     /// Of (0, 0), (1, 2), (2, 4): variances 1 and 4, covariance 2: a line.
     #[test]
-    fn the_ellipse_is_that_of_the_covariance() {
+    fn ellipse_matches_covariance() {
         let (mean, factor) = moments(&[(0.0, 0.0), (2.0, 0.0), (1.0, 3.0)]).unwrap();
         assert_eq!((mean, factor), ((1.0, 1.0), Some([1.0, 0.0, 3f64.sqrt()])));
         assert_eq!(moments(&[(0.0, 0.0), (1.0, 2.0), (2.0, 4.0)]).unwrap().1, Some([1.0, 2.0, 0.0]));
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn one_cloud_and_runs_without_delay_give_no_picture() {
+    fn single_cloud_or_missing_delay_gives_no_picture() {
         let single = example::single();
         assert_eq!(tradeoff(&single, &groups(&single.runs)), None);
         let mut results = example::demo();

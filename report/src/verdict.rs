@@ -1,6 +1,6 @@
-//! The results in words. Every word is computed. The text says so where the replications do not establish a difference.
+//! The results in words, all computed. The text says where the replications do not establish a difference.
 
-use crate::groups::{LOSS, difference, doubt, is_open, loses_most, points};
+use crate::groups::{LOSS, difference, is_open, loses_most, order_caveat, points};
 use crate::{completions, findings, together, ways};
 use experiment::results::figures::{SUMMARY, Unit};
 use experiment::results::numbers::{quantity, shown};
@@ -58,9 +58,9 @@ const QUESTIONS: [Question; 5] = [
     },
 ];
 
-/// Returns the answer to what the scenario asks: whether it is as expected, and what was found; where flows arrive, how long
-/// they took; where they take different ways or controllers meet, what each got; where buffers are swept, how much each
-/// controller needs; where nothing is expected and none of this is so, who did best.
+/// The answer to the scenario's expectations: whether they are met, and what was found; completion times if flows arrive;
+/// shares if they take different routes or controllers compete; required buffers if buffers are swept; and without any of
+/// these, the best controller.
 pub fn answer(results: &Results) -> String {
     let expected = &results.expectations;
     let missed = expected.iter().filter(|one| !one.met).count();
@@ -79,7 +79,7 @@ pub fn answer(results: &Results) -> String {
     let said: Vec<String> = std::iter::once(lead).chain(missed).collect();
     let room = MOST_LETTERS.saturating_sub(said.iter().map(|words| words.chars().count()).sum());
     let direct = direct.or_else(|| findings::asked(expected, &groups, room));
-    // Where nothing was missed and nothing was found, what was asked.
+    // If nothing was missed or found, repeat the expectation.
     let asked: Vec<String> = match direct.is_none() && said.len() == 1 {
         true => expected.iter().take(MOST_TOLD).map(found).collect(),
         false => Vec::new(),
@@ -100,19 +100,19 @@ pub fn lead(missed: usize, all: usize) -> String {
     }
 }
 
-/// As long an answer leaves room for a picture on the screen of a telephone. What was missed is told at any length.
+/// Maximum length of an answer that leaves a picture on a phone's screen. Missed expectations are always included.
 pub const MOST_LETTERS: usize = 260;
 
-/// What each controller got where few mixes are compared.
+/// Shares of each controller, if few mixes are compared.
 fn mixes(groups: &[Group]) -> Option<String> {
     let shares = shares(groups);
     (1..=MOST_MIXES).contains(&shares.len()).then(|| shares.join(" "))
 }
 
-/// As many mixes as are told at first sight.
+/// Maximum number of mixes in the first lines.
 pub const MOST_MIXES: usize = 2;
 
-/// What was found beside what was expected: `Loss of rapid: 0.02 %, expected at most 0.03 %.`
+/// What was found next to what was expected: `Loss of rapid: 0.02 %, expected at most 0.03 %.`
 fn found(outcome: &ExpectationOutcome) -> String {
     let figure = SUMMARY.iter().find(|figure| figure.name == outcome.metric);
     let label = figure.map(|figure| figure.label).filter(|label| !label.is_empty()).unwrap_or(&outcome.metric);
@@ -148,7 +148,7 @@ fn sentences(results: &Results, groups: &[Group]) -> Vec<String> {
     }
 }
 
-/// Returns what the traffic does when the path fills, in a sentence; nothing without traffic.
+/// The traffic's reaction to a full path, in a sentence; empty without traffic.
 pub fn traffic(results: &Results) -> &'static str {
     let connections =
         |source: &TrafficResult| matches!(source.kind.as_str(), "tmix" | "sessions") || source.files_asked.is_some();
@@ -164,17 +164,17 @@ pub fn traffic(results: &Results) -> &'static str {
     }
 }
 
-/// Returns what each controller of a mix got, in a sentence for each mix.
+/// The share of each controller of a mix, in a sentence for each mix.
 fn shares(groups: &[Group]) -> Vec<String> {
     let sentence = |(mix, got): (&str, String)| {
         let when = when(groups, mix);
         let of = if groups.len() > 1 { format!(" of {mix}") } else { String::new() };
-        format!("Of what the flows{of} got together{when}: {got}.")
+        format!("Shares of the flows{of}{when}: {got}.")
     };
     shared(groups).into_iter().map(sentence).collect()
 }
 
-/// Returns the phase that the shares of a mix are of, as in ` from 10 to 30 s`; nothing where it has one phase.
+/// The phase of a mix's shares, as in ` from 10 to 30 s`; empty if it has one phase.
 pub fn when(groups: &[Group], mix: &str) -> String {
     let group = groups.iter().find(|group| group.controller == mix).filter(|group| group.phases().len() > 1);
     group.and_then(Group::fullest).map_or(String::new(), |phase| format!(" from {}", phase_time(&phase)))
@@ -230,8 +230,9 @@ fn at_one_point(question: &Question, groups: &[Group]) -> Option<String> {
     let (best, figure) = ranked.first()?;
     let rest = ranked[1..].iter().map(|(g, i)| format!("{} {}", g.controller, shown(*i, question.unit))).collect();
     let against = if ranked.len() < 2 { String::new() } else { format!("; {}", findings::listed(rest)) };
-    let caveat =
-        ranked.get(1).map_or("", |(second, _)| doubt(difference(best, second, question.metric), second.runs.len()));
+    let caveat = ranked
+        .get(1)
+        .map_or("", |(second, _)| order_caveat(difference(best, second, question.metric), second.runs.len()));
     if ranked.len() > 1 && ranked.iter().all(|(_, i)| i.mean == figure.mean) {
         return Some(format!("{}: all alike, {}.", question.topic, shown(*figure, question.unit)));
     }
@@ -263,7 +264,7 @@ fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Opti
             let difference = difference(best, second, apart);
             match is_open(difference) {
                 true => open += 1,
-                false => few = doubt(difference, second.runs.len()),
+                false => few = order_caveat(difference, second.runs.len()),
             }
         }
     }
@@ -282,16 +283,14 @@ fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Opti
     let caveat = match open {
         0 => few.to_string(),
         _ => {
-            format!(
-                ", though the replications do not tell the first two apart at {open} of them (95 %, paired by seed)"
-            )
+            format!(", though the replications do not separate the first two at {open} of them (95 %, paired by seed)")
         }
     };
     let superlative = after(&lost, question.superlative);
     (!parts.is_empty()).then(|| format!("{superlative} {}{tied}{caveat}.", parts.join(", ")))
 }
 
-/// The same words as the second part of a sentence, where there is a first.
+/// The same words as the second part of a sentence, if there is a first.
 fn after(first: &str, words: &str) -> String {
     let (letter, rest) = words.split_at(words.chars().next().map_or(0, char::len_utf8));
     if first.is_empty() { words.to_string() } else { format!("{first}; {}{rest}", letter.to_lowercase()) }
@@ -322,7 +321,7 @@ mod tests {
     use crate::example;
 
     #[test]
-    fn the_controller_with_the_largest_share_is_named_first() {
+    fn largest_share_is_named_first() {
         let mut results = example::demo();
         for run in &mut results.runs {
             run.summary.available_share = Some(if run.controller == "cubic" { 0.9 } else { 0.5 });
@@ -334,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn an_order_that_replications_contradict_is_called_doubtful() {
+    fn contradicted_order_is_called_doubtful() {
         let mut results = example::demo();
         for run in &mut results.runs {
             let sign = if run.replication % 2 == 0 { 1.0 } else { -1.0 };
@@ -344,11 +343,11 @@ mod tests {
                 _ => 0.1,
             });
         }
-        assert!(verdict(&results).contains("do not tell the first two apart"));
+        assert!(verdict(&results).contains("do not separate the first two"));
     }
 
     #[test]
-    fn a_mix_says_what_each_got_and_more_than_all_says_why() {
+    fn mix_states_shares_and_explains_excess() {
         let mut results = example::single();
         let share = |controller: &str, share: f64| experiment::results::ControllerShare {
             controller: controller.to_string(),
@@ -357,7 +356,7 @@ mod tests {
         };
         results.runs[0].shares = vec![share("rapid", 0.25), share("cubic", 0.75)];
         let words = verdict(&results);
-        assert!(words.ends_with("Of what the flows got together: cubic 75.00 %, rapid 25.00 %."), "{words}");
+        assert!(words.ends_with("Shares of the flows: cubic 75.00 %, rapid 25.00 %."), "{words}");
         results.runs[0].summary.available_share = Some(1.01);
         let words = verdict(&results);
         assert!(words.contains(" Above 100 % of what is left"), "{words}");
@@ -370,7 +369,7 @@ mod tests {
     }
 
     #[test]
-    fn traffic_of_connections_is_said_to_react() {
+    fn connection_traffic_is_called_responsive() {
         let mut results = example::single();
         assert_eq!(traffic(&results), " The traffic does not react to the flows.");
         results.runs[0].traffic[0].files_asked = Some(7);
@@ -388,7 +387,7 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_is_what_was_missed_and_found_else_the_expectation_else_who_did_best() {
+    fn answer_prefers_missed_then_found_then_best() {
         let mut results = example::demo();
         let missed = "Not as expected: 1 of 2 expectations is missed. Queueing, 99th percentile of controller = rapid: 800.0 µs, expected at most \
                       10.00 µs.";
@@ -422,7 +421,7 @@ mod tests {
 
     /// Differences of 0.1, 0.1 and -0.1 have a mean of 0.033 and an interval of 0.29 (Student's t for two degrees: 4.303).
     #[test]
-    fn a_sweep_says_at_how_many_points_the_order_is_open() {
+    fn sweep_counts_points_with_open_order() {
         let mut results = example::sweep();
         let set = |results: &mut Results, open: &str| {
             for run in &mut results.runs {
@@ -433,9 +432,9 @@ mod tests {
             }
         };
         set(&mut results, "none");
-        assert!(!verdict(&results).contains("apart"), "{}", verdict(&results));
+        assert!(!verdict(&results).contains("separate"), "{}", verdict(&results));
         set(&mut results, "10 packets");
-        let said = "rapid at 4 of 4 sweep points (50.00 %), though the replications do not tell the first two apart at 1 of \
+        let said = "rapid at 4 of 4 sweep points (50.00 %), though the replications do not separate the first two at 1 of \
                     them (95 %, paired by seed).";
         assert!(verdict(&results).contains(said), "{}", verdict(&results));
         results.runs.retain(|run| run.replication == 0);
@@ -443,7 +442,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_names_collapse_first_and_does_not_crown_it() {
+    fn sweep_names_collapse_without_ranking_it_first() {
         let mut results = example::sweep();
         for run in &mut results.runs {
             let small = run.params["path.buffer"] == "5 packets" && run.controller == "cubic";
@@ -457,7 +456,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_counts_the_points_each_won() {
+    fn sweep_counts_points_won() {
         let mut results = example::sweep();
         for run in &mut results.runs {
             let small = run.params["path.buffer"] == "5 packets";

@@ -1,4 +1,4 @@
-//! Who got what where flows take different ways, in words.
+//! Throughput on different routes, in words.
 
 use crate::findings::listed;
 use crate::groups::points;
@@ -8,16 +8,16 @@ use experiment::results::numbers::{quantity, scale};
 use experiment::results::{Group, Results, Way, point_name};
 use std::collections::BTreeMap;
 
-/// Ways that a reader takes in, one by one, at first sight; of more, the two that got least and most are told.
+/// Maximum number of routes that are listed; of more, the two with least and most throughput.
 const MOST_WAYS: usize = 4;
-/// Numbers that are told one by one, over all groups of runs; of more, the least and the most of each way are told.
+/// Maximum number of values that are listed over all groups of runs; of more, the least and the most of each route.
 const MOST_NUMBERS: usize = 8;
 
-/// A space at which no line ends.
+/// A non-breaking space.
 const UNBROKEN: &str = "\u{a0}";
 
-/// Returns what a flow got on each way: `With queue = fifo, a flow got 1.5 Mbit/s (A → D), 8.5 Mbit/s (A → B).` Of many groups
-/// of runs, the least and the most of each way. `None` where all data cross the same links.
+/// A flow's throughput on each route: `With queue = fifo, a flow got 1.5 Mbit/s (A → D), 8.5 Mbit/s (A → B).` Of many groups
+/// of runs, the least and the most of each route. `None` if all data cross the same links.
 pub fn sentence(results: &Results, groups: &[Group]) -> Option<String> {
     let network = Network::of(&results.manifest.scenario);
     let ways = groups.first()?.ways().len();
@@ -27,15 +27,15 @@ pub fn sentence(results: &Results, groups: &[Group]) -> Option<String> {
     if ways * groups.len() > MOST_NUMBERS && ways > MOST_WAYS && groups.len() > 1 {
         return extremes(groups, &network);
     }
-    let told: Vec<String> = groups.iter().filter_map(|group| of_group(group, groups, &network)).collect();
-    (!told.is_empty()).then(|| told.join(" "))
+    let texts: Vec<String> = groups.iter().filter_map(|group| of_group(group, groups, &network)).collect();
+    (!texts.is_empty()).then(|| texts.join(" "))
 }
 
-/// Sweep points of which one by one is told who got what.
+/// Maximum number of sweep points that are listed.
 const MOST_POINTS: usize = 2;
 
-/// What the flow that got least got beside the others, controller by controller: `On A → D, beside the mean of the others, a flow
-/// got with queue = fifo: copa 4.2 beside 5.7 Mbit/s, ...` `None` where one controller is alone, or of many points.
+/// The least served flow compared with the others, controller by controller, as in the tests below. `None` with a single
+/// controller, or with many points.
 fn least_served(results: &Results, groups: &[Group], network: &Network) -> Option<String> {
     let points = points(results);
     let several = groups.iter().any(|group| group.controller != groups[0].controller);
@@ -59,16 +59,16 @@ fn least_served(results: &Results, groups: &[Group], network: &Network) -> Optio
         got.sort_by(|a, b| b.0.total_cmp(&a.0));
         let scale = scale(Unit::Rate, got.iter().map(|one| one.1).fold(0.0, f64::max));
         let short = |bps: f64| format!("{:.1}", bps / scale.factor);
-        let words = got.iter().map(|(own, others, name)| format!("{name} {} beside {}", short(*own), short(*others)));
+        let words = got.iter().map(|(own, others, name)| format!("{name} {} versus {}", short(*own), short(*others)));
         let with = if point.is_empty() { String::new() } else { format!("with {}: ", point_name(point)) };
         format!("{with}{} {}", listed(words.collect()), scale.symbol)
     };
     let name = network.ends(routes[least]).unwrap_or_else(|| routes[least].to_string()).replace(' ', UNBROKEN);
-    let told: Vec<String> = points.into_iter().map(of_point).collect();
-    Some(format!("A flow on {name}, beside the mean of those on the other ways, got {}.", told.join("; ")))
+    let texts: Vec<String> = points.into_iter().map(of_point).collect();
+    Some(format!("A flow on {name}, versus the mean on the other routes, got {}.", texts.join("; ")))
 }
 
-/// Of many ways, who got least and who most.
+/// Of many routes, those with the least and the most throughput.
 fn extremes(groups: &[Group], network: &Network) -> Option<String> {
     let mut all: Vec<(f64, String)> = Vec::new();
     for group in groups {
@@ -79,27 +79,27 @@ fn extremes(groups: &[Group], network: &Network) -> Option<String> {
     }
     let order = |a: &&(f64, String), b: &&(f64, String)| a.0.total_cmp(&b.0);
     let (least, most) = (all.iter().min_by(order)?, all.iter().max_by(order)?);
-    let told = |one: &(f64, String)| format!("{} ({})", quantity(one.0, Unit::Rate), one.1);
-    Some(format!("Over all ways and runs, a flow got from {} to {}.", told(least), told(most)))
+    let text = |one: &(f64, String)| format!("{} ({})", quantity(one.0, Unit::Rate), one.1);
+    Some(format!("Over all routes and runs, a flow got from {} to {}.", text(least), text(most)))
 }
 
-/// On each way, which group got least and which most.
+/// On each route, the groups with the least and the most throughput.
 fn over_groups(groups: &[Group], network: &Network) -> Option<String> {
     let all: Vec<(&Group, Vec<Way>)> = groups.iter().map(|group| (group, group.ways())).collect();
     let mut names: Vec<String> = Vec::new();
-    let mut told: Vec<(f64, f64, String, String)> = Vec::new();
+    let mut texts: Vec<(f64, f64, String, String)> = Vec::new();
     for (group, ways) in &all {
         for way in ways {
             // Every controller takes the same ways: its name is that of the group.
             let name = network.ends(way.route).unwrap_or_else(|| way.route.to_string()).replace(' ', UNBROKEN);
             let got = way.throughput_bps.mean;
             match names.iter().position(|known| *known == name) {
-                Some(at) if got < told[at].0 => (told[at].0, told[at].2) = (got, group.name()),
-                Some(at) if got > told[at].1 => (told[at].1, told[at].3) = (got, group.name()),
+                Some(at) if got < texts[at].0 => (texts[at].0, texts[at].2) = (got, group.name()),
+                Some(at) if got > texts[at].1 => (texts[at].1, texts[at].3) = (got, group.name()),
                 Some(_) => {}
                 None => {
                     names.push(name);
-                    told.push((got, got, group.name(), group.name()));
+                    texts.push((got, got, group.name(), group.name()));
                 }
             }
         }
@@ -108,7 +108,7 @@ fn over_groups(groups: &[Group], network: &Network) -> Option<String> {
         let [least, most] = [least, most].map(|got| quantity(*got, Unit::Rate));
         format!("{name} from {least} ({who_least}) to {most} ({who_most})")
     };
-    let said: Vec<String> = names.iter().zip(&told).map(of_way).collect();
+    let said: Vec<String> = names.iter().zip(&texts).map(of_way).collect();
     (!said.is_empty()).then(|| format!("A flow got, {}.", said.join("; ")))
 }
 
@@ -138,7 +138,7 @@ mod tests {
     use experiment::results::groups;
 
     #[test]
-    fn few_ways_are_told_one_by_one_and_of_many_the_extremes() {
+    fn lists_few_routes_and_extremes_of_many() {
         let mut results = example::single();
         let flow = |(number, route): (usize, &str)| experiment::results::FlowResult {
             route: route.to_string(),
@@ -148,10 +148,10 @@ mod tests {
         };
         results.manifest.scenario.clear();
         results.runs[0].flows = ["there", "back"].into_iter().enumerate().map(flow).collect();
-        let told = |results: &Results| sentence(results, &groups(&results.runs));
-        assert_eq!(told(&results).as_deref(), Some("A flow got 1.000 Mbit/s (there), 2.000 Mbit/s (back)."));
+        let text = |results: &Results| sentence(results, &groups(&results.runs));
+        assert_eq!(text(&results).as_deref(), Some("A flow got 1.000 Mbit/s (there), 2.000 Mbit/s (back)."));
         results.runs[0].flows = ["a", "b", "c", "d", "e"].into_iter().enumerate().map(flow).collect();
-        assert_eq!(told(&results).as_deref(), Some("A flow got from 1.000 Mbit/s (a) to 5.000 Mbit/s (e)."));
+        assert_eq!(text(&results).as_deref(), Some("A flow got from 1.000 Mbit/s (a) to 5.000 Mbit/s (e)."));
         results.runs[0].flows.truncate(2);
         for (number, queue) in ["fifo", "codel", "red", "pie", "fq-codel"].into_iter().enumerate() {
             let mut run = results.runs[0].clone();
@@ -162,16 +162,16 @@ mod tests {
         results.runs.remove(0);
         let all = "A flow got, a from 1.000 Mbit/s (cubic, queue = fq-codel) to 5.000 Mbit/s (cubic, queue = fifo); b from 1.000";
         assert!(
-            told(&results).is_some_and(|words| words.replace("rapid", "cubic").starts_with(all)),
+            text(&results).is_some_and(|words| words.replace("rapid", "cubic").starts_with(all)),
             "no group is left out"
         );
         results.runs.iter_mut().for_each(|run| run.flows.truncate(1));
-        assert_eq!(told(&results), None);
+        assert_eq!(text(&results), None);
     }
 
-    /// By hand: way `a` has 1 and 2 Mbit/s, beside means of 4 and 5, of 3 and 5 and of 4 and 6.
+    /// By hand: route `a` has 1 and 2 Mbit/s, compared with means of 4 and 5, of 3 and 5 and of 4 and 6.
     #[test]
-    fn the_flow_that_got_least_is_told_of_each_controller() {
+    fn states_least_served_flow_per_controller() {
         let mut results = example::single();
         results.manifest.scenario.clear();
         let first = results.runs.remove(0);
@@ -193,11 +193,11 @@ mod tests {
             run.flows = ["a", "b", "c"].into_iter().zip(rates).map(flow).collect();
             results.runs.push(run);
         }
-        let told = sentence(&results, &groups(&results.runs)).expect("a sentence");
+        let texts = sentence(&results, &groups(&results.runs)).expect("a sentence");
         assert_eq!(
-            told,
-            "A flow on a, beside the mean of those on the other ways, got with queue = fifo: copa 2.0 beside 5.0, cubic 1.0 beside \
-             4.0 Mbit/s; with queue = red: cubic 2.0 beside 5.0, copa 1.0 beside 4.0 Mbit/s."
+            texts,
+            "A flow on a, versus the mean on the other routes, got with queue = fifo: copa 2.0 versus 5.0, cubic 1.0 versus \
+             4.0 Mbit/s; with queue = red: cubic 2.0 versus 5.0, copa 1.0 versus 4.0 Mbit/s."
         );
         results.runs.iter_mut().for_each(|run| {
             run.flows.extend(run.flows.clone());
@@ -205,7 +205,7 @@ mod tests {
                 flow.route = format!("{number}");
             }
         });
-        let told = sentence(&results, &groups(&results.runs)).expect("a sentence");
-        assert!(told.starts_with("Over all ways and runs, a flow got from 1.000 Mbit/s (0, c"), "{told}");
+        let texts = sentence(&results, &groups(&results.runs)).expect("a sentence");
+        assert!(texts.starts_with("Over all routes and runs, a flow got from 1.000 Mbit/s (0, c"), "{texts}");
     }
 }

@@ -1,4 +1,4 @@
-//! Opens the page in headless Chromium: every picture is drawn, no error is logged, nothing overflows.
+//! Opens the page in headless Chromium: draws every picture, without logged errors and overflow.
 
 mod chromium;
 mod example;
@@ -29,7 +29,7 @@ const CURVES: [&str; 10] =
     ["throughput", "shares", "rate", "delay", "ccdf", "rtt", "window", "losses", "stream", "stream-delay"];
 
 #[test]
-fn every_kind_of_page_is_drawn_on_a_desktop_and_on_a_phone() {
+fn draws_every_kind_of_page_at_both_widths() {
     if !chromium() {
         return;
     }
@@ -54,7 +54,7 @@ fn every_kind_of_page_is_drawn_on_a_desktop_and_on_a_phone() {
 }
 
 #[test]
-fn each_picture_is_drawn_on_a_page_of_its_own() {
+fn draws_each_picture_on_its_own_page() {
     if !chromium() {
         return;
     }
@@ -92,7 +92,7 @@ fn without_queue() -> Results {
 }
 
 #[test]
-fn a_sweep_without_curves_offers_nothing_to_choose() {
+fn sweep_without_curves_has_no_controls() {
     assert!(!report::page(&without_curves()).contains("class=\"controls\""));
 }
 
@@ -144,7 +144,7 @@ fn markers<'a>(dom: &'a str, figure: &str) -> Vec<(&'a str, bool)> {
 
 /// Two controllers, and eighteen more names of theirs.
 #[test]
-fn no_two_of_twenty_controllers_share_a_marker() {
+fn twenty_controllers_have_distinct_markers() {
     if chromium() {
         let mut results = example::sweep();
         let own = results.runs.clone();
@@ -163,7 +163,7 @@ fn no_two_of_twenty_controllers_share_a_marker() {
     }
 }
 
-/// Acts like a reader: reads a value, zooms by key and by drag, goes back, chooses another replication. What is seen is what the axis says.
+/// Acts like a reader: reads a value, zooms by key and by drag, goes back, chooses another replication. Checks the axis.
 const READER: &str = r#"
     const figure = page.document.querySelector('[data-figure="throughput"]');
     const frame = () => figure.querySelector('.frame');
@@ -198,7 +198,7 @@ const READER: &str = r#"
 "#;
 
 #[test]
-fn a_reader_can_zoom_go_back_read_values_and_choose_a_replication() {
+fn reader_can_zoom_read_and_choose_replication() {
     if !chromium() {
         return;
     }
@@ -256,7 +256,7 @@ fn value(ticks: &[(f64, f64)], at: f64) -> f64 {
 }
 
 #[test]
-fn what_is_drawn_and_what_is_saved_are_the_numbers_of_the_written_table() {
+fn drawn_and_saved_numbers_match_table() {
     if !chromium() {
         return;
     }
@@ -302,7 +302,7 @@ const SWEPT: &str = r#"
 "#;
 
 #[test]
-fn only_values_that_were_run_are_read_from_a_sweep() {
+fn sweep_reads_only_values_that_were_run() {
     if !chromium() {
         return;
     }
@@ -336,7 +336,7 @@ const PNG: &str = r#"
 "#;
 
 #[test]
-fn a_picture_saved_as_png_is_twice_its_size_on_the_screen_and_has_its_caption_and_legend() {
+fn saved_png_has_double_size_caption_and_legend() {
     if !chromium() {
         return;
     }

@@ -8,7 +8,7 @@ const FILES: [&str; 6] = ["package.json", "package-lock.json", "make.mjs", "plot
 
 #[test]
 #[ignore = "downloads packages"]
-fn the_committed_library_is_what_its_lock_file_gives() {
+fn committed_library_matches_lock_file() {
     let npm = |folder: &Path, arguments: &[&str]| Command::new("npm").args(arguments).current_dir(folder).output();
     let folder = tempfile::tempdir().unwrap();
     if npm(folder.path(), &["--version"]).is_err() {

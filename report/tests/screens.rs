@@ -1,4 +1,4 @@
-//! What a reader sees: every kind of page on a desktop and on a phone, light and dark.
+//! Visual checks: every kind of page on a desktop and on a phone, light and dark.
 
 mod chromium;
 mod example;
@@ -15,7 +15,7 @@ const SCREENS: [(u32, u32); 2] = [(1300, 900), (420, 900)];
 /// Screens of a desktop that a page fills before anything is opened.
 const MOST_SCREENS: f64 = 5.0;
 
-/// What was found of a page at one width.
+/// Measurements of a page at one width.
 #[derive(Debug, Deserialize)]
 struct Found {
     page: String,
@@ -29,12 +29,12 @@ struct Found {
     first: [f64; 2],
     /// Height of the page before anything is opened.
     folded: f64,
-    /// Whether the first line under the heading says something.
+    /// Whether the first line under the heading has text.
     answer: String,
     /// Curves with a contrast below 3:1, and their contrast.
     faint: Vec<(String, f64)>,
     curves: usize,
-    /// Tables that are cut although nothing says so.
+    /// Tables that are cut without a note.
     unsaid: usize,
     cut: usize,
     /// Figures without their three buttons.
@@ -44,7 +44,7 @@ struct Found {
     undrawn: Vec<String>,
 }
 
-/// Looks at each page at each width, in one browser.
+/// Measures each page at each width, in one browser.
 const LOOK: &str = r#"
 const luminance = ([r, g, b]) => {
   const [x, y, z] = [r, g, b].map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
@@ -152,7 +152,7 @@ fn judge(found: &Found) {
 
 /// A table of 23 columns is cut on a phone, and a demo has curves: the survey has something to find.
 #[test]
-fn nothing_is_cut_or_invisible_and_a_picture_is_on_the_first_screen() {
+fn shows_everything_and_picture_on_first_screen() {
     if !chromium() {
         return;
     }
@@ -167,7 +167,7 @@ fn nothing_is_cut_or_invisible_and_a_picture_is_on_the_first_screen() {
 }
 
 #[test]
-fn a_page_of_a_thousand_points_stays_below_five_megabytes() {
+fn page_of_thousand_points_is_below_five_megabytes() {
     let size = report::page(&pages::thousand()).len();
     assert!(size < 5_000_000, "{size}");
 }

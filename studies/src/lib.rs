@@ -1,12 +1,12 @@
 //! Questions that take many runs, or a theory.
 //!
-//! | module | what it asks |
+//! | module | subject |
 //! |---|---|
-//! | [`papers`] | figures of papers as data: what was published beside what we find |
+//! | [`papers`] | figures of papers as data: published values compared with ours |
 //! | [`evaluation`] | the questions of RFC 9743 to one controller |
-//! | [`matrix`] | every controller beside every other |
+//! | [`matrix`] | every pair of controllers |
 //! | [`attack`] | the path on which a controller does worst |
-//! | [`analysis`] | questions to the theories, typed, and their answers |
+//! | [`analysis`] | typed questions to the theories, and their answers |
 
 pub mod analysis;
 pub mod attack;

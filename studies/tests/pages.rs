@@ -1,4 +1,4 @@
-//! The page of every example scenario in a browser: no error, nothing on its console, no number that is none.
+//! The page of every example scenario in a browser: no error, nothing on its console, no invalid number.
 
 #[path = "../../report/tests/chromium/mod.rs"]
 mod chromium;

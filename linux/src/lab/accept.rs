@@ -1,4 +1,4 @@
-//! Checks whether the lab can carry out a scenario. A refusal names the key, what was found, and what the lab does.
+//! Checks whether the lab can run a scenario. A refusal names the key, the value found, and what the lab supports.
 
 use crate::lab::bottleneck::{Bottleneck, LEAST_BUCKETS};
 use crate::lab::disciplines;
@@ -18,7 +18,7 @@ use std::collections::BTreeSet;
 /// Most flows: each has a source port.
 const MOST_FLOWS: usize = 50_000;
 
-/// A bottleneck there and one back are told as such; more are a network.
+/// One bottleneck in each direction has its own message; more links are a network.
 const MOST_LINKS: usize = 2;
 
 /// Smallest frame of a flow: headers, and the smallest segment that Linux makes (its least MSS is 88).
@@ -27,13 +27,13 @@ const SMALLEST: Bytes = Bytes::new(HEADER + 40 + 88);
 /// The least rate of tc-tbf, in bit/s.
 const SLOWEST: u64 = 8_000;
 
-/// What an opportunity of a trace carries.
+/// Data per opportunity of a trace.
 const OPPORTUNITY: Bytes = Bytes::new(1_500);
 
 /// Linux's own timeout of a delayed acknowledgment.
 const DELAYED_ACK: Span = Span::from_millis(40);
 
-/// Controllers whose packets cannot be marked in scenarios, while the kernel would let any be marked.
+/// Controllers without ECN in scenarios, although the kernel would mark any.
 const WITHOUT_MARKS: [&str; 3] = [RAPID, "bbr", "bbr1"];
 
 /// Refuses an experiment that the lab cannot carry out.
@@ -81,7 +81,7 @@ fn served(link: &LinkSpec, packet: Bytes) -> Result<(), Unfit> {
     }
     let (Some(variation), Some(key)) = (&service.variation, changes(link)) else { return Ok(()) };
     if service.shaper.is_some() {
-        return unfit(key, "a rate that changes beside a shaper", "none: a change would fill the shaper's bucket, too");
+        return unfit(key, "a rate that changes and a shaper", "none: a change would fill the shaper's bucket, too");
     }
     if variation.has_opportunities() && packet > OPPORTUNITY {
         let expected = format!("packets of {OPPORTUNITY} at most: the token bucket holds an opportunity, and no more");
@@ -107,7 +107,7 @@ fn steps(experiment: &Experiment, bottleneck: &Bottleneck<'_>) -> Result<(), Unf
     unfit(key, format!("a step of \"{lasts}\" at \"{rate}\""), expected)
 }
 
-/// What a thread that holds packets can do.
+/// Checks for what the delay line can do.
 fn by_delay_line(link: &LinkSpec) -> Result<(), Unfit> {
     let wire = &link.impairments;
     if wire.reorder.is_some() {
@@ -122,7 +122,7 @@ fn by_delay_line(link: &LinkSpec) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// What the kernel's queue disciplines can do.
+/// Checks for what the kernel's queue disciplines can do.
 fn by_qdiscs(experiment: &Experiment, link: &LinkSpec) -> Result<(), Unfit> {
     let outages = link.impairments.outages.len();
     if outages > MOST_OUTAGES {
@@ -168,7 +168,7 @@ fn receiver(experiment: &Experiment) -> Result<(), Unfit> {
         return unfit("receiver.stamp_delay", found, "\"0 s\": stamps are as late as the machine makes them");
     }
     if receiver.ack_loss > Ratio::ZERO {
-        return unfit("receiver.ack_loss", receiver.ack_loss.as_f64(), "0: the way back loses nothing");
+        return unfit("receiver.ack_loss", receiver.ack_loss.as_f64(), "0: the return path is lossless");
     }
     if receiver.ack_bunching > Span::ZERO {
         let found = format!("\"{}\"", receiver.ack_bunching);
@@ -177,12 +177,12 @@ fn receiver(experiment: &Experiment) -> Result<(), Unfit> {
     Ok(())
 }
 
-/// Traffic is sent as it was drawn: users who respond to the path are simulated senders.
+/// Traffic is replayed as drawn: responsive users need simulated senders.
 fn traffic(experiment: &Experiment) -> Result<(), Unfit> {
     for (number, source) in experiment.traffic.iter().enumerate() {
         match &source.kind {
             TrafficKind::Web(web) if web.responsive => {
-                let expected = "false: users send what they would send alone on the path";
+                let expected = "false: users send as if they were alone on the path";
                 return unfit(format!("traffic.{number}.responsive"), true, expected);
             }
             TrafficKind::Connections(_) => {
@@ -209,7 +209,7 @@ fn flows(experiment: &Experiment) -> Result<(), Unfit> {
     experiment.flows.iter().enumerate().try_for_each(|(number, spec)| flow(number, spec, first, asked))
 }
 
-/// A flow. What all share is that of the first; `asked` is whether the host asks for marks.
+/// Checks a flow. Shared settings are compared with the first flow's; `asked`: whether the host enables ECN.
 fn flow(number: usize, flow: &FlowSpec, first: &FlowSpec, asked: bool) -> Result<(), Unfit> {
     let key = |name: &str| format!("flow.{number}.{name}");
     if let Some(access) = flow.access {
@@ -244,7 +244,7 @@ fn flow(number: usize, flow: &FlowSpec, first: &FlowSpec, asked: bool) -> Result
     marks(flow, asked).map_or(Ok(()), |expected| unfit(key("ecn"), flow.ecn, expected))
 }
 
-/// What is expected of `ecn` instead, if anything is.
+/// The expected value of `ecn`, if it is wrong.
 fn marks(flow: &FlowSpec, asked: bool) -> Option<String> {
     let kind = flow.controller.kind.as_str();
     if kind == DCTCP {
@@ -253,10 +253,10 @@ fn marks(flow: &FlowSpec, asked: bool) -> Option<String> {
     if WITHOUT_MARKS.contains(&kind) && flow.ecn {
         return Some(format!("false: {kind} reads no marks, and the kernel would have its packets marked"));
     }
-    (flow.ecn != asked).then(|| format!("{asked} for all: the host asks for marks for all its connections, or none"))
+    (flow.ecn != asked).then(|| format!("{asked} for all: the host enables ECN for all connections, or none"))
 }
 
-/// What a kernel has for paths, by its own names.
+/// A kernel's means for paths, by its own names.
 pub struct PathHas<'a> {
     /// The kernel, as in `Linux 6.12.9`.
     pub kernel: &'a str,
@@ -264,11 +264,11 @@ pub struct PathHas<'a> {
     pub queues: &'a [String],
     /// Whether it polices.
     pub polices: bool,
-    /// How it may come to have more, to be said behind what it has.
+    /// How to extend them, printed after the list.
     pub more: &'a str,
 }
 
-/// What a kernel has, by its own names.
+/// A kernel's features, by its own names.
 pub struct Has<'a> {
     /// For paths.
     pub path: PathHas<'a>,
@@ -299,7 +299,7 @@ pub(crate) fn lacks_path(experiment: &Experiment, has: &PathHas<'_>) -> Result<(
 /// Refuses a controller, a discipline or a policer that a kernel lacks.
 ///
 /// # Errors
-/// The key that asks for it, and what the kernel has.
+/// The key, and the kernel's features.
 pub fn lacks(experiment: &Experiment, has: &Has<'_>) -> Result<(), Unfit> {
     lacks_path(experiment, &has.path)?;
     for (number, flow) in experiment.flows.iter().enumerate() {

@@ -17,7 +17,7 @@ pub(crate) struct Packet {
     pub marked: bool,
 }
 
-/// What became of a packet.
+/// Fate of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
     /// It left at this time.
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_that_never_departs_was_dropped_once_a_later_one_has_departed() {
+    fn overtaken_packet_counts_as_dropped() {
         let records = [
             record(End::Arrived, 10 * MS, 1),
             record(End::Arrived, 11 * MS, 2),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn a_packet_is_marked_if_it_left_so() {
+    fn departed_mark_is_recorded() {
         let marked = |end, at_ns, stamp| Record { marked: true, ..record(end, at_ns, stamp) };
         let records = [
             record(End::Arrived, 10 * MS, 1),
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn waits_are_above_the_least_of_the_run() {
+    fn waits_are_relative_to_minimum() {
         let records = [
             record(End::Arrived, 100, 1),
             record(End::Departed, 105, 1),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn packets_that_swap_places_before_the_queue_are_not_taken_for_dropped() {
+    fn reordering_before_queue_is_not_drop() {
         let records = [
             record(End::Arrived, 100, 1),
             record(End::Arrived, 101, 2),
@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn in_a_fair_queue_only_the_same_owner_shows_a_drop() {
+    fn fair_queue_drop_needs_same_owner() {
         let other = |end, at_ns, stamp| Record { port: FIRST_FLOW_PORT + 1, ..record(end, at_ns, stamp) };
         let records = [
             record(End::Arrived, 10 * MS, 1),
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_wire_loses_has_departed_and_is_lost() {
+    fn wire_losses_depart_and_are_lost() {
         let records =
             [record(End::Arrived, 10 * MS, 1), record(End::Departed, 11 * MS, 1), record(End::Lost, 11 * MS, 1)];
         assert_eq!(Books::of(&records, 0, 1, 0, false).packets[0].fate, Fate::Departed(11 * MS));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn ports_beyond_the_flows_belong_to_nobody() {
+    fn unknown_ports_have_no_owner() {
         let mut stranger = record(End::Arrived, 100, 1);
         stranger.port += 1;
         assert_eq!(Books::of(&[stranger], 0, 1, 0, false).packets[0].owner, Owner::Other);

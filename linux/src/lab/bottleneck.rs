@@ -1,11 +1,11 @@
 //! The bottleneck: a token bucket (`tc-tbf`) on the router's device towards the receiver, its queue below, and a policer
 //! before it.
 //!
-//! The bucket is small against the buffer but large enough for late timers: it holds `BUCKET` of time at the rate, and at
+//! The bucket is small compared with the buffer but large enough for late timers: it holds `BUCKET` of time at the rate, and at
 //! least two packets. A full bucket passes in a burst, so a probe stream whose excess over the link's rate fits into the
-//! bucket leaves no trace. Where the clock is exact, the bucket holds one packet and `EXACT_BUCKET` of time. Behind a
-//! shaper this is the bucket of the peak rate, and the shaper's own is the other one. Sizes are those of frames, the
-//! Ethernet header included, as the token bucket counts.
+//! bucket leaves no trace. With an exact clock the bucket holds one packet and `EXACT_BUCKET` of time. Behind a
+//! shaper this is the bucket of the peak rate; the shaper has its own. Sizes are those of frames, Ethernet header included, as
+//! the token bucket counts.
 
 use crate::lab::devices::Means;
 use crate::lab::disciplines;
@@ -27,7 +27,7 @@ const EXACT_BUCKET: Span = Span::from_micros(20);
 /// A step of the rate carries at least this number of full buckets: each change fills the bucket, which leaves at once.
 pub(crate) const LEAST_BUCKETS: u64 = 10;
 
-/// A bottleneck, as `tc` is told of it.
+/// A bottleneck, as configured with `tc`.
 pub(crate) struct Bottleneck<'a> {
     pub link: &'a LinkSpec,
     /// The size of a full packet.
@@ -94,7 +94,7 @@ impl Bottleneck<'_> {
         format!("qdisc {order} dev {DEVICE} root handle 1: tbf {words} limit {}", self.limit())
     }
 
-    /// What the bucket holds at a rate.
+    /// Size of the bucket at a rate.
     fn held(&self, rate: Rate) -> u64 {
         match self.means {
             Means::DelayLine => rate.amount_in(BUCKET).get().max(self.packet.get() * 2),
@@ -144,7 +144,7 @@ mod tests {
 
     /// From tc-tbf(8): 10 Mbit/s in 20 us are 25 bytes.
     #[test]
-    fn a_shaper_is_a_bucket_whose_peak_is_the_rate_of_the_link() {
+    fn shaper_peak_is_link_rate() {
         for (path, words, limit) in [
             ("buffer = \"60 kB\"", "rate 10000000bit burst 1525", "60000"),
             ("buffer = \"7 packets\"", "rate 10000000bit burst 1525", "7"),
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_step_changes_the_bucket_and_an_opportunity_fills_it() {
+    fn step_changes_bucket_and_opportunity_fills_it() {
         let link = link("buffer = \"7 packets\"");
         let at = |ms: u64| Time::from_nanos(ms * 1_000_000);
         let carried = [
@@ -184,7 +184,7 @@ mod tests {
 
     /// At 12 Mbit/s a packet takes 1 ms, and the bucket holds 20 us more: 1530 B, ten of which take 10.2 ms.
     #[test]
-    fn a_step_carries_ten_full_buckets_at_least() {
+    fn rate_step_lasts_ten_buckets() {
         let link = link("buffer = \"7 packets\"");
         let step = |us: u64, rate| (Time::from_nanos(us * 1_000), Carried::AtRate(rate));
         let rate = Rate::from_mbps(12);
@@ -192,15 +192,15 @@ mod tests {
         let short = Some((Span::from_micros(10_100), rate, Bytes::new(1_530)));
         assert_eq!(bottleneck(&link).too_short(&lasting(10_100)), short);
         assert_eq!(bottleneck(&link).too_short(&lasting(10_200)), None);
-        // The last step lasts to the end of the run, and one without a rate carries nothing.
+        // The last step lasts to the end of the run, and a step without a rate sends nothing.
         assert_eq!(bottleneck(&link).too_short(&[step(0, Rate::ZERO), step(1, rate)]), None);
-        // A change to 12 Mbit/s and one to nothing: 1530 B and 1500 B.
+        // A change to 12 Mbit/s and one to zero: 1530 B and 1500 B.
         assert_eq!(bottleneck(&link).let_through(&lasting(10_200), Bytes::new(303_000)), 0.01);
     }
 
     /// From tc-police(8).
     #[test]
-    fn a_policer_is_a_filter_before_the_queue() {
+    fn policer_is_filter_before_queue() {
         let link = link("buffer = \"7 packets\", policer = { rate = \"5 Mbit/s\", bucket = \"15 kB\" }");
         let police = "police rate 5000000bit burst 15000 mtu 1500 conform-exceed drop/ok";
         let line = format!("filter add dev r1 egress prio 2 protocol ip u32 match u32 0 0 {police}");

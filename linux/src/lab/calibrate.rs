@@ -28,13 +28,13 @@ const TRIALS: usize = 3;
 /// The least buffer of a trial. With a smaller one, the trial would judge the controller that fills it.
 const LEAST_BUFFER: Packets = Packets::new(100);
 
-/// What makes one path harder to create than another: its rate, its packet size, whether it has a delay line.
+/// Difficulty of a path for this machine: rate, packet size, delay line.
 type Kind = (Rate, Bytes, bool);
 
-/// Tries every different path of the plan. Returns the findings, one sentence each.
+/// Tests every different path of the plan. Returns the findings, one sentence each.
 ///
 /// # Errors
-/// The first path that this machine cannot create, and what it reached.
+/// The first path that this machine cannot create, and the rate that it reached.
 pub(crate) fn calibrate(plan: &[Experiment]) -> Result<Vec<String>, LabError> {
     let kinds: BTreeMap<Kind, &Experiment> = plan.iter().rev().map(|run| (kind(run), run)).collect();
     let mut found = vec![timers()?];
@@ -52,7 +52,7 @@ pub(crate) fn calibrate(plan: &[Experiment]) -> Result<Vec<String>, LabError> {
         };
         let tried = (1..TRIALS).fold(once(), |last, _| last.or_else(|_| once()));
         found.push(tried.map_err(|why| {
-            let advice = "lower path.rate, use larger packets, or let the machine do nothing else";
+            let advice = "lower path.rate, use larger packets, or stop other programs";
             let timers = &found[0];
             LabError(format!("path.rate: this machine cannot create {rate}: {why}; {timers}; {advice}"))
         })?);

@@ -27,7 +27,7 @@ const HEADERS: u64 = 20 + 8;
 pub(crate) struct Cross {
     sources: Vec<JoinHandle<io::Result<()>>>,
     stop: Arc<AtomicBool>,
-    /// Receives the packets, so that no ICMP error comes back. Nobody reads them.
+    /// Receives the packets, so that no ICMP error comes back. Never read.
     _sink: UdpSocket,
 }
 

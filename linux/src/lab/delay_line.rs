@@ -162,7 +162,7 @@ impl Drop for DelayLine {
     }
 }
 
-/// A packet on its way. The earliest is the greatest, as the heap wants it.
+/// A packet in transit. The order is reversed: the heap returns the greatest.
 #[derive(PartialEq, Eq)]
 struct Held {
     due_ns: u64,
@@ -195,7 +195,7 @@ struct Line {
     spare: Vec<Vec<u8>>,
 }
 
-/// Longest sleep before the thread looks whether it is to stop.
+/// Longest sleep between checks for the end.
 const LONGEST_SLEEP_NS: u64 = 50_000_000;
 
 impl Line {
@@ -283,7 +283,7 @@ impl Line {
             self.account.lateness_ns.push(u32::try_from(now - held.due_ns).unwrap_or(u32::MAX));
             let to = if held.forth { &mut self.far.0 } else { &mut self.near.0 };
             match to.write(&held.packet) {
-                // If the next host has no room or no route for a packet, that host loses it.
+                // The next host drops a packet if it has no buffer or no route.
                 Err(error) if error.kind() != ErrorKind::WouldBlock && error.raw_os_error() != Some(libc::EIO) => {
                     return Err(error);
                 }

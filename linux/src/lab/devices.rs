@@ -5,7 +5,7 @@ use crate::lab::namespace::Namespace;
 /// Bytes of an Ethernet header: the difference between a frame and the packet (MTU) in it.
 pub(crate) const HEADER: u64 = 14;
 
-/// What delays, loses and reorders packets behind the bottleneck.
+/// The device that delays, drops and reorders packets behind the bottleneck.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Means {
     /// A thread between two TUN devices, for kernels without a queue discipline for it.

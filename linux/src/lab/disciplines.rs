@@ -1,9 +1,9 @@
-//! The bottleneck's queue discipline: which of the kernel's is meant by a scenario's, and how `tc` writes its settings.
+//! The bottleneck's queue discipline: the kernel's equivalent of a scenario's, and its `tc` settings.
 //!
-//! Those that the simulator has, too, come from one standard (RFC 8289, 8290, 8033), so a setting has the same meaning
-//! and default in both; RED's differ ([`red`]). What the kernel's lacks is refused by its name. Others only a kernel has:
-//! they have no settings. Limits: the kernel counts packets; a buffer in bytes becomes one of so many full packets. Marks:
-//! these kernel disciplines mark only when told to, the scenario's always.
+//! Those that the simulator also has follow the same standards (RFC 8289, 8290, 8033), so a setting has the same meaning
+//! and default in both; RED's differ ([`red`]). Settings that the kernel lacks are refused by name. Kernel-only disciplines
+//! have no settings. Limits: the kernel counts packets; a buffer in bytes becomes a number of full packets. Marks: these kernel
+//! disciplines mark only if enabled, the scenario's always.
 
 use crate::lab::error::unfit;
 use crate::lab::red;
@@ -18,30 +18,30 @@ struct Discipline {
     name: &'static str,
     /// Its name in the kernel.
     kernel: &'static str,
-    /// How it is told which packets are of one flow, where it sorts them by flow.
+    /// How it identifies flows, if it sorts by flow.
     flows: Option<Named>,
-    /// How it is told the buffer.
+    /// Unit of its buffer limit.
     limit: Limit,
-    /// What it is told beside the buffer and the settings.
+    /// Constant arguments.
     always: &'static str,
-    settings: Told,
+    settings: Settings,
     /// The least that `tc` demands.
     least: &'static str,
 }
 
-/// How it is told its settings.
+/// Syntax of its settings.
 #[derive(Clone, Copy)]
-enum Told {
+enum Settings {
     /// One by one.
     Each(&'static [Known]),
-    /// All at once: the words for `tc`, with a limit of so many packets of this size.
+    /// Together: `tc`'s words, with a limit in packets of this size.
     Together(fn(&LinkSpec, u64, Bytes) -> Result<String, Unfit>),
 }
 
 /// A setting: its name in scenarios, its name for `tc`, and how it is written.
 type Known = (&'static str, &'static str, Form);
 
-/// How a queue is told which packets are of one flow (`BY_PRIORITY` and the others of `bpf/bottleneck.bpf.c`).
+/// How a queue identifies flows (`BY_PRIORITY` and the others of `bpf/bottleneck.bpf.c`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Named {
     /// By the packet's priority, which the queue reads.
@@ -57,7 +57,7 @@ enum Named {
 enum Limit {
     /// Packets.
     Packets,
-    /// Bytes of full packets. This discipline also counts what the kernel's packet buffers take beside their data.
+    /// Bytes of full packets. This discipline also counts the kernel's overhead per packet buffer.
     Memory,
 }
 
@@ -69,20 +69,20 @@ enum Form {
     Number,
     /// A whole multiple of a fraction: the kernel's PIE counts its gains in sixteenths, up to 32.
     Sixteenths,
-    /// A switch for what the kernel's always does, so it is told nothing.
+    /// A switch for something that the kernel always does, so it has no argument.
     Always,
 }
 
 const KNOWN: [Discipline; 7] = [
     Discipline {
-        settings: Told::Each(&[("target", "target", Form::Time), ("interval", "interval", Form::Time)]),
+        settings: Settings::Each(&[("target", "target", Form::Time), ("interval", "interval", Form::Time)]),
         ..without_flows("codel")
     },
     Discipline {
         name: "fq-codel",
         kernel: "fq_codel",
         flows: Some(Named::Priority),
-        settings: Told::Each(&[
+        settings: Settings::Each(&[
             ("target", "target", Form::Time),
             ("interval", "interval", Form::Time),
             ("flows", "flows", Form::Number),
@@ -91,7 +91,7 @@ const KNOWN: [Discipline; 7] = [
         ..without_flows("")
     },
     Discipline {
-        settings: Told::Each(&[
+        settings: Settings::Each(&[
             ("target", "target", Form::Time),
             ("update", "tupdate", Form::Time),
             ("alpha", "alpha", Form::Sixteenths),
@@ -100,14 +100,14 @@ const KNOWN: [Discipline; 7] = [
         ]),
         ..without_flows("pie")
     },
-    Discipline { settings: Told::Together(red::words), least: red::LEAST, ..without_flows("red") },
+    Discipline { settings: Settings::Together(red::words), least: red::LEAST, ..without_flows("red") },
     // Without its own shaper: the bottleneck is the token bucket.
     Discipline { flows: Some(Named::Mark), limit: Limit::Memory, always: "unlimited", ..without_flows("cake") },
     Discipline { flows: Some(Named::Hash), always: "", ..without_flows("fq") },
     Discipline { name: "fq-pie", kernel: "fq_pie", flows: Some(Named::Priority), ..without_flows("") },
 ];
 
-/// A discipline that knows no flows and no settings, marks, and has the same name everywhere.
+/// A discipline without flows or settings that marks, and has the same name everywhere.
 const fn without_flows(name: &'static str) -> Discipline {
     Discipline {
         name,
@@ -115,7 +115,7 @@ const fn without_flows(name: &'static str) -> Discipline {
         flows: None,
         limit: Limit::Packets,
         always: "ecn",
-        settings: Told::Each(&[]),
+        settings: Settings::Each(&[]),
         least: "",
     }
 }
@@ -143,7 +143,7 @@ pub fn disciplines() -> impl Iterator<Item = (&'static str, &'static str)> {
     KNOWN.iter().map(|known| (known.kernel, known.least))
 }
 
-/// The names by which a scenario asks for those that `has` accepts, and for the FIFO.
+/// Scenario names of the disciplines that `has` accepts, and of the FIFO.
 pub(crate) fn names(has: impl Fn(&str) -> bool) -> Vec<&'static str> {
     let known = KNOWN.iter().filter(|known| has(known.kernel)).map(|known| known.name);
     std::iter::once(FIFO).chain(known).collect()
@@ -167,18 +167,18 @@ pub(crate) fn is_fair(queue: &QueueSpec) -> bool {
 pub(crate) const HANDLE: &str = "10:";
 const HANDLE_BITS: u64 = 0x10 << 16;
 
-/// Buckets where nothing is set, of all of these disciplines, and the most that a priority can name.
+/// Default number of buckets of all of these disciplines, and maximum of a priority.
 const BUCKETS: u64 = 1_024;
 const MOST_BUCKETS: u64 = (1 << 16) - 1;
 
-/// How a queue that sorts packets by their flow is told, its handle, and into how many buckets it sorts; zeros for others.
-pub(crate) fn told(queue: &QueueSpec) -> [u64; 3] {
+/// For the program: how a queue sorts packets by flow, its handle, and its number of buckets; zeros for others.
+pub(crate) fn flow_words(queue: &QueueSpec) -> [u64; 3] {
     let number = match queue.settings.get("flows") {
         Some(Setting::Integer(number)) => *number,
         _ => BUCKETS,
     };
     let flows = known(queue).and_then(|known| known.flows);
-    flows.map_or([0; 3], |told| [told as u64, HANDLE_BITS, number.min(MOST_BUCKETS)])
+    flows.map_or([0; 3], |named| [named as u64, HANDLE_BITS, number.min(MOST_BUCKETS)])
 }
 
 /// Refuses a queue that no kernel has, or a setting that the kernel's does not have. `packet` is the size of a full one.
@@ -215,8 +215,8 @@ impl Discipline {
     fn words(&self, link: &LinkSpec, packet: Bytes) -> Result<String, Unfit> {
         let packets = packets(link.buffer, packet);
         let each = match self.settings {
-            Told::Each(each) => each,
-            Told::Together(words) => return words(link, packets, packet),
+            Settings::Each(each) => each,
+            Settings::Together(words) => return words(link, packets, packet),
         };
         let limit = match self.limit {
             Limit::Packets => format!("limit {packets}"),
@@ -235,7 +235,7 @@ impl Discipline {
         let key = format!("path.queue.{name}");
         let Some((_, word, form)) = each.iter().find(|(known, ..)| *known == name) else {
             let has: Vec<String> = each.iter().map(|(known, ..)| format!("\"{known}\"")).collect();
-            let expected = format!("only what the kernel's {} can be told: {}", self.kernel, has.join(", "));
+            let expected = format!("only settings of the kernel's {}: {}", self.kernel, has.join(", "));
             return unfit(key, "a setting", expected);
         };
         let written = match (form, value) {
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn settings_and_limits_are_written_as_tc_reads_them() {
+    fn writes_settings_and_limits_for_tc() {
         // From tc-codel(8), tc-fq_codel(8) and tc-pie(8). 60 kB are 40 packets of 1500 B.
         for (buffer, queue, expected) in [
             ("60 kB", "\"codel\"", "codel limit 40 ecn"),
@@ -323,24 +323,27 @@ mod tests {
 
     /// cake has no limit of packets. The mark that names a flow's bucket is read by a filter.
     #[test]
-    fn cake_gets_memory_and_a_filter() {
+    fn cake_gets_memory_limit_and_filter() {
         let lines = lines(&link("60 kB", "\"cake\""), Bytes::new(1_500), "r1").expect("fits");
         let filter = "filter add dev r1 parent 10: protocol all fw";
         assert_eq!(lines, ["qdisc add dev r1 parent 1:1 handle 10: cake memlimit 60000 unlimited", filter]);
     }
 
     #[test]
-    fn every_queue_that_only_a_kernel_has_is_known() {
+    fn kernel_only_queues_are_known() {
         assert!(experiment::scenario::KERNEL_QUEUES.iter().all(|(name, _)| known(&QueueSpec::named(name)).is_some()));
     }
 
     #[test]
-    fn what_the_kernels_discipline_lacks_is_refused_by_its_key() {
+    fn refuses_settings_that_kernel_queue_lacks() {
         for (queue, said) in [
             ("\"tdqm\"", "path.queue: found \"tdqm\"; expected one of \"fifo\", \"codel\", \"fq-codel\", \"pie\""),
             ("\"red\"", "path.queue.min: found "),
             ("{ kind = \"pie\", derandomise = false }", "path.queue.derandomise: found false; expected true"),
-            ("{ kind = \"pie\", max_burst = \"1 ms\" }", "path.queue.max_burst: found a setting; expected only what"),
+            (
+                "{ kind = \"pie\", max_burst = \"1 ms\" }",
+                "path.queue.max_burst: found a setting; expected only settings",
+            ),
             ("{ kind = \"pie\", alpha = 0.1 }", "path.queue.alpha: found 0.1"),
             ("{ kind = \"codel\", target = \"1 ns\" }", "path.queue.target: found \"1 ns\""),
         ] {

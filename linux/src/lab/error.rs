@@ -3,13 +3,13 @@
 use harness::runner::Unfit;
 use std::fmt::Display;
 
-/// What this machine, this kernel or this lab cannot do, in one line.
+/// A limitation of this machine, this kernel or this lab, in one line.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct LabError(pub(crate) String);
 
 impl LabError {
-    /// Returns an error that says what failed and what the system reported.
+    /// An error with the failed operation and the system's report.
     pub(crate) fn doing(what: impl Display) -> impl FnOnce(std::io::Error) -> LabError {
         move |error| LabError(format!("{what}: {error}"))
     }

@@ -22,11 +22,11 @@ use std::thread::JoinHandle;
 /// IP and TCP headers with the time-stamp option, which Linux sends with every packet.
 const HEADERS: u64 = 20 + 32;
 
-/// Says which version a scenario's `bbr` is on a kernel with these controllers, if it names it.
+/// Explains which version a scenario's `bbr` is on a kernel with these controllers, if the plan uses it.
 pub(crate) fn which_bbr(plan: &[Experiment], has: impl Fn(&str) -> bool) -> Option<String> {
     let named = plan.iter().flat_map(|run| &run.flows).any(|flow| flow.controller.kind == "bbr");
-    let said = "\"bbr\" is the kernel's, version 1; in the simulator \"bbr\" is version 3 and \"bbr1\" version 1";
-    (named && !has("bbr1")).then(|| said.to_string())
+    let output = "\"bbr\" is the kernel's, version 1; in the simulator \"bbr\" is version 3 and \"bbr1\" version 1";
+    (named && !has("bbr1")).then(|| output.to_string())
 }
 
 /// All flows of a run.
@@ -141,12 +141,12 @@ impl Drop for Flows {
     }
 }
 
-/// What a full segment of a flow carries.
+/// Payload of a flow's full segment.
 fn payload(spec: &FlowSpec) -> u64 {
     spec.packet.get() - HEADER - HEADERS
 }
 
-/// What a flow without an application has to send: as many packets as the simulator's flow would send.
+/// Data of a flow without an application: as many packets as the simulator's flow would send.
 fn supply(spec: &FlowSpec) -> Supply {
     match spec.size {
         Size::Unlimited => Supply::Endless,
@@ -179,12 +179,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kernels_controllers_are_told_by_the_names_of_scenarios() {
+    fn lists_kernel_controllers_by_scenario_names() {
         let has = |names: &[&str]| available(&names.iter().map(|name| name.to_string()).collect::<Vec<_>>());
-        let told = has(&["reno", "cubic", "bbr"]);
-        let mut told: Vec<&str> = told.split(", ").collect();
-        told.sort_unstable();
-        assert_eq!(told, ["bbr", "bbr1", "cubic", "newreno"]);
+        let names = has(&["reno", "cubic", "bbr"]);
+        let mut names: Vec<&str> = names.split(", ").collect();
+        names.sort_unstable();
+        assert_eq!(names, ["bbr", "bbr1", "cubic", "newreno"]);
         assert_eq!(has(&["nobody"]), "");
     }
 }

@@ -1,4 +1,4 @@
-//! What the kernel of this machine has for paths, tried in a namespace of its own.
+//! The kernel's features for paths, tested in a temporary namespace.
 
 use crate::lab::disciplines;
 use crate::lab::error::LabError;

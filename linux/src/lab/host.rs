@@ -7,13 +7,12 @@ use experiment::traffic::{Application, CrossPacket, Source};
 use harness::runner::{Clock, Host, Refusal, Unfit};
 use packetscale_models::units::Time;
 
-/// What users who do not react to the path send alone on it, copy by copy: packets that only a simulation can
-/// tell.
+/// Packets of unresponsive users, copy by copy, as sent without the path: only a simulation can generate them.
 pub type Alone = fn(&Experiment, usize) -> Result<Vec<Vec<CrossPacket>>, Refusal>;
 
 /// Real Linux TCP, between network namespaces of this machine.
 pub struct Lab {
-    /// Who says what users send alone on a path.
+    /// Generates the packets of unresponsive users.
     pub alone: Alone,
 }
 
@@ -64,7 +63,7 @@ impl Host for Lab {
     }
 }
 
-/// What is decided before a run.
+/// Random draws before a run.
 ///
 /// # Errors
 /// Traffic or an application that has no packets.

@@ -1,9 +1,9 @@
-//! Scenarios over real TCP connections through a real bottleneck, in network namespaces of our own.
+//! Scenarios over real TCP connections through a real bottleneck, in private network namespaces.
 //!
-//! [`check`] says whether this machine and this kernel can do what a plan asks for; [`run`] makes one run. A run builds
-//! its path ([`path`]), attaches two programs to the ends of the bottleneck ([`tap`]), lets real connections ([`flows`])
-//! and real datagrams ([`cross`]) cross it for the length of the scenario, and turns what was recorded, packet by
-//! packet, into the figures of [`measure`] ([`books`], [`summary`]). Nothing outlives the process, however it ends ([`namespace`]).
+//! [`check`] returns whether this machine and this kernel can run a plan; [`run`] makes one run. A run builds
+//! its path ([`path`]), attaches two programs to the ends of the bottleneck ([`tap`]), sends real connections ([`flows`])
+//! and real datagrams ([`cross`]) through it for the length of the scenario, and turns the packet records into the figures of
+//! [`measure`] ([`books`], [`summary`]). Nothing outlives the process, however it ends ([`namespace`]).
 
 mod accept;
 mod books;
@@ -64,7 +64,7 @@ use sampler::Samples;
 use steps::Steps;
 use tap::{Record, Tap};
 
-/// What is decided before a run: by chance, or in files.
+/// Decisions before a run: random draws, and contents of files.
 #[derive(Default)]
 pub struct Draws {
     /// When each flow starts.
@@ -73,17 +73,17 @@ pub struct Draws {
     pub offers: Vec<Option<Offers>>,
     /// The packets of each source of traffic.
     pub traffic: Vec<Packets>,
-    /// What the bottleneck carries from which time on; nothing where that does not change.
+    /// The bottleneck's capacity over time; empty if constant.
     pub carried: Vec<(Time, Carried)>,
 }
 
-/// How often records are read and, at most, connections asked.
-const LOOK_NS: u64 = 10_000_000;
+/// Interval between reads of records, and minimum interval between samples of connections.
+const POLL_NS: u64 = 10_000_000;
 
 /// From the making of the threads to the start of the run.
 const LEAD_NS: u64 = 100_000_000;
 
-/// What holds for every run.
+/// Conditions of every run.
 const CONDITIONS: [&str; 5] = [
     "hosts are network namespaces of one machine, devices are virtual, and all hosts share its processors",
     "the sender's device has gso_max_segs 1, so that every controller sends packets of one segment",
@@ -92,24 +92,24 @@ const CONDITIONS: [&str; 5] = [
     "cpu_s is the time that the machine's processors were not idle, whoever used them",
 ];
 
-/// Whether a plan asks for nothing that the lab does not do in real time.
+/// Whether the lab can run a plan in real time.
 ///
 /// # Errors
-/// The key that asks for it.
+/// The key that it does not support.
 pub fn accept(plan: &[Experiment]) -> Result<(), Unfit> {
     plan.iter().try_for_each(|experiment| accept::accept(experiment, Means::DelayLine))
 }
 
-/// Whether a plan asks for nothing that the lab does not do where the clock is exact.
+/// Whether the lab can run a plan with an exact clock.
 ///
 /// # Errors
-/// The key that asks for it.
+/// The key that it does not support.
 pub fn accept_exactly(plan: &[Experiment]) -> Result<(), Unfit> {
     plan.iter().try_for_each(|experiment| accept::accept(experiment, Means::Qdiscs))
 }
 
-/// Whether every run of a plan that is accepted can be made here. Returns what the lab does that the scenario does not
-/// say, one sentence each, for the manifest.
+/// Whether this machine can make every run of an accepted plan. Returns the lab's conditions beyond the scenario, one sentence
+/// each, for the manifest.
 ///
 /// # Errors
 /// What is missing, or a rate that this machine does not reach.
@@ -128,15 +128,13 @@ pub fn check(plan: &[Experiment]) -> Result<Vec<String>, Refusal> {
     Ok(conditions)
 }
 
-/// What the lab does that the scenarios of a plan do not say, one sentence each. `has`: whether the kernel has a congestion
-/// control.
+/// Conditions of the lab beyond the scenarios of a plan, one sentence each. `has`: whether the kernel has a congestion control.
 pub(crate) fn conditions(plan: &[Experiment], means: Means, has: impl Fn(&str) -> bool) -> Vec<String> {
-    let own = CONDITIONS.iter().map(|said| said.to_string());
+    let own = CONDITIONS.iter().map(|output| output.to_string());
     own.chain(path::changes_let_through(plan, means)).chain(flows::which_bbr(plan, has)).collect()
 }
 
-/// Whether the lab works here at all: a path is built, watched and taken down again. Says what there is, or what is
-/// missing.
+/// Whether the lab works here at all: builds a path, watches it and removes it. Describes the means found, or what is missing.
 pub fn ability() -> Result<String, String> {
     let built = || -> Result<(), LabError> {
         root()?;
@@ -165,13 +163,13 @@ pub fn run(experiment: &Experiment, draws: Draws) -> Result<Run, LabError> {
     Ok(raw.figures_with(experiment, books))
 }
 
-/// Makes one run where the clock is exact: the kernel's own queue disciplines make the path, and nothing judges whether
-/// the machine kept up. Returns the records; [`Raw::figures`] makes the figures.
+/// Makes one run with an exact clock: the kernel's queue disciplines make the path, and the run is not checked for a machine
+/// that was too slow. Returns the records; [`Raw::figures`] makes the figures.
 ///
 /// # Errors
-/// When the machine refuses something.
+/// When a system call fails.
 pub fn run_exactly(experiment: &Experiment, draws: Draws, reached: &dyn Fn(u64)) -> Result<Raw, LabError> {
-    measure_told(experiment, draws, Means::Qdiscs, needs_wire(experiment), reached)
+    measure_reporting(experiment, draws, Means::Qdiscs, needs_wire(experiment), reached)
 }
 
 /// Whether something happens behind the bottleneck.
@@ -190,12 +188,11 @@ fn judged(experiment: &Experiment, raw: &Raw) -> Result<Books, LabError> {
 }
 
 fn measure(experiment: &Experiment, draws: Draws, means: Means, with_wire: bool) -> Result<Raw, LabError> {
-    measure_told(experiment, draws, means, with_wire, &|_| {})
+    measure_reporting(experiment, draws, means, with_wire, &|_| {})
 }
 
-/// Builds the path, lets everything happen, and takes the path down. Says from time to time how many nanoseconds of the
-/// run have passed.
-fn measure_told(
+/// Builds the path, performs the run, and removes the path. Reports the time passed, in nanoseconds of the run.
+fn measure_reporting(
     experiment: &Experiment,
     draws: Draws,
     means: Means,
@@ -230,14 +227,14 @@ fn measure_told(
     account.check(experiment)?;
     let missed = tap.missed()?;
     if missed > 0 {
-        let message = format!("this machine was too busy: {missed} records of packets at the bottleneck found no room");
+        let message = format!("this machine was too busy: {missed} records of packets at the bottleneck were lost");
         return Err(LabError(message));
     }
     let losses = account.losses;
     Ok(Raw { zero_ns, starts_ns, completed_ns, samples, steered, heard, cpu_s, losses, records })
 }
 
-/// Reads records and asks connections until the run is over.
+/// Reads records and samples connections until the run is over.
 fn watch(
     experiment: &Experiment,
     tap: &Tap,
@@ -255,7 +252,7 @@ fn watch(
         let mut sample_ns = zero_ns + step_ns / 2;
         let mut now = monotonic_ns();
         while now < end_ns {
-            sleep_until((now + LOOK_NS).min(sample_ns.max(now)).min(end_ns));
+            sleep_until((now + POLL_NS).min(sample_ns.max(now)).min(end_ns));
             now = monotonic_ns();
             if now >= sample_ns {
                 samples.take(&flows.connections, now - zero_ns > experiment.warmup.nanos());

@@ -1,6 +1,6 @@
-//! Network namespaces without a name in the file system. Each lives as long as a descriptor, a thread or a socket of
+//! Network namespaces without a name in the file system. Each exists while a descriptor, a thread or a socket of
 //! this process refers to it. When the process ends, killed or not, the kernel removes its namespaces, their devices,
-//! queues and attached programs. So nothing needs cleaning up, and nothing is left behind.
+//! queues and attached programs, so no cleanup is needed.
 //!
 //! To look inside during a run, use `nsenter --net --target TID`. TID is the thread of this process that has the host's
 //! name (`ps -L -o tid,comm`).
@@ -43,7 +43,7 @@ impl Namespace {
         setns(&*self.descriptor, CloneFlags::CLONE_NEWNET).map_err(std::io::Error::from)
     }
 
-    /// Runs `what` inside, on a thread of its own.
+    /// Runs `what` inside, on a new thread.
     pub fn inside<T: Send>(&self, what: impl FnOnce() -> Result<T, LabError> + Send) -> Result<T, LabError> {
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name(self.name.to_string()).spawn_scoped(scope, || {
@@ -94,10 +94,10 @@ impl Namespace {
     }
 
     /// Returns which line of the batch was refused, and why. Both programs end with `Command failed -:LINE`.
-    fn complaint(&self, program: &str, lines: &[String], said: &str) -> String {
-        let number = said.rsplit("-:").next().and_then(|rest| rest.trim().parse::<usize>().ok());
+    fn complaint(&self, program: &str, lines: &[String], output: &str) -> String {
+        let number = output.rsplit("-:").next().and_then(|rest| rest.trim().parse::<usize>().ok());
         let line = number.and_then(|number| lines.get(number.checked_sub(1)?)).map_or("", String::as_str);
-        let reason: Vec<&str> = said.lines().filter(|line| !line.starts_with("Command failed")).collect();
+        let reason: Vec<&str> = output.lines().filter(|line| !line.starts_with("Command failed")).collect();
         format!("in the {}: {program} {line}: {}", self.name, reason.join("; "))
     }
 }

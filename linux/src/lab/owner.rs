@@ -1,4 +1,4 @@
-//! Whose packet it is. The sending host's port says so.
+//! Owner of a packet, from the sending host's port.
 
 use harness::measure::Owner;
 
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn headers_of_tcp_over_ipv4_are_read_and_others_are_not() {
+    fn reads_only_tcp_over_ipv4_headers() {
         let mut packet = vec![0u8; 52];
         (packet[0], packet[9]) = (0x45, TCP);
         packet[20..24].copy_from_slice(&[0x27, 0x10, 0x13, 0x88]);

@@ -6,10 +6,10 @@
 //!  cross   c0 ──── r2 ┘                                └ w0 wire w1 ── delay line ── d0 receiver
 //! ```
 //!
-//! Where the scenario has neither delay nor loss, `r1` leads directly to the receiver. Otherwise a host in between, the
-//! wire, takes packets from the bottleneck. Its TUN device `w1` gives them to the [`delay_line`](crate::lab::delay_line),
-//! whose other end is the receiver's `d0`. With [`Means::Qdiscs`], `w1` and `d0` are a veth pair, and the kernel's own
-//! queue disciplines delay what crosses the wire ([`qdiscs`](crate::lab::qdiscs)).
+//! Without delay and loss, `r1` leads directly to the receiver. Otherwise a host in between, the wire, takes packets from the
+//! bottleneck. Its TUN device `w1` passes them to the [`delay_line`](crate::lab::delay_line), whose other end is the
+//! receiver's `d0`. With [`Means::Qdiscs`], `w1` and `d0` are a veth pair, and the kernel's own queue disciplines delay
+//! packets on the wire ([`qdiscs`](crate::lab::qdiscs)).
 //!
 //! The [`bottleneck`](crate::lab::bottleneck) is the router's device towards the receiver.
 
@@ -29,8 +29,8 @@ use packetscale_models::units::{Bytes, Rate, Time};
 
 pub(crate) const RECEIVER: &str = "10.0.3.1";
 
-/// Of this controller the receiver has a part: it says of each packet whether it was marked (RFC 8257, section 3.2), and
-/// accepts that the packets that open a connection may be marked. Other receivers keep the kernel's default controller.
+/// This controller also has a receiver part, which reports every mark (RFC 8257, section 3.2) and lets the packets that open a
+/// connection be ECN-capable. Other receivers use the kernel's default controller.
 pub(crate) const DCTCP: &str = "dctcp";
 
 /// The receiver's device, with or without a delay line in front of it.
@@ -104,7 +104,7 @@ impl Path {
         }
         self.router.ip(&[format!("link set dev {DEVICE} mtu {NUDGE_MTU}")])?;
         let nudge = self.router.inside(|| Nudge::new(DEVICE).map_err(LabError::doing("the token bucket's nudge")))?;
-        let then = Afterwards { told_by: "qdisc show dev r0".to_string(), act: Box::new(move || nudge.give()) };
+        let then = Afterwards { written_by: "qdisc show dev r0".to_string(), act: Box::new(move || nudge.give()) };
         Steps::start(&self.router, steps, Some(then))
     }
 
@@ -129,7 +129,7 @@ impl Path {
         let rto_ms = flow.map_or(200, |flow| flow.min_rto.nanos() / 1_000_000).max(1);
         self.sender.ip(&up("s0", "10.0.1.1/24", mtu, "gso_max_segs 1"))?;
         self.sender.ip(&[format!("route add default via 10.0.1.254 initcwnd {window} rto_min {rto_ms}ms")])?;
-        // DCTCP says so for itself.
+        // DCTCP enables ECN itself.
         let marks = experiment.flows.iter().any(|flow| flow.ecn && flow.controller.kind != DCTCP);
         if marks {
             self.sender.sysctl("ipv4/tcp_ecn", "1")?;
@@ -177,7 +177,7 @@ pub(crate) fn changes_let_through(plan: &[Experiment], means: Means) -> Option<S
         Some(Bottleneck { link, packet, means }.let_through(&rates::of(experiment), amount))
     });
     let most = shares.fold(0.0, f64::max);
-    (most > 0.0).then(|| format!("{CHANGES_LET_THROUGH}: {:.2} % of what the rates carry at most", most * 100.0))
+    (most > 0.0).then(|| format!("{CHANGES_LET_THROUGH}: {:.2} % of the rates' capacity at most", most * 100.0))
 }
 
 /// The size of the largest frame.

@@ -1,7 +1,7 @@
-//! Records some of Rapid's probe streams, packet by packet, for people to look at.
+//! Records some of Rapid's probe streams, packet by packet, for display.
 //!
-//! While somebody listens, the programs report every stream that they read. Each packet then costs an event. So
-//! listening begins at times spread over the run, and ends each time with the first whole stream.
+//! While a reader is attached, the programs report every stream that they read, one event per packet. To limit the cost,
+//! reading starts at times spread over the run, and ends each time with the first whole stream.
 
 use crate::lab::books::Books;
 use crate::lab::owner::FIRST_FLOW_PORT;
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_is_told_in_gaps_beside_what_others_left() {
+    fn record_has_gaps_and_available_bandwidth() {
         let probe = HeardStream {
             flow: 0,
             packets: vec![
@@ -181,11 +181,11 @@ mod tests {
             least_wait_ns: 0,
         };
         let link = one_flow(Rate::from_mbps(200), Bytes::new(1_500), Bytes::new(100_000)).links.remove(0);
-        let told = record(&probe, &books, &link, 900_000);
-        // 3000 bytes in 240 us; beside them 3000 others, 100 Mbit/s: nothing is left of 200 Mbit/s but half.
-        assert_eq!((told.start_s, told.rate_bps, told.estimate_bps), (1e-4, 100e6, Some(80e6)));
-        assert!((told.available_bps.expect("known") - 100e6).abs() < 1.0, "{:?}", told.available_bps);
-        let gaps: Vec<_> = told.gaps.iter().map(|g| (g.intended_s, g.created_s, g.received_s, g.delay_s)).collect();
+        let shown = record(&probe, &books, &link, 900_000);
+        // 3000 bytes in 240 us, and 3000 bytes of others, 100 Mbit/s: half of 200 Mbit/s is available.
+        assert_eq!((shown.start_s, shown.rate_bps, shown.estimate_bps), (1e-4, 100e6, Some(80e6)));
+        assert!((shown.available_bps.expect("known") - 100e6).abs() < 1.0, "{:?}", shown.available_bps);
+        let gaps: Vec<_> = shown.gaps.iter().map(|g| (g.intended_s, g.created_s, g.received_s, g.delay_s)).collect();
         assert_eq!(gaps, [(1.2e-4, 1.3e-4, Some(1.4e-4), Some(1e-5)), (1.2e-4, 1.1e-4, None, None)]);
     }
 }

@@ -68,7 +68,7 @@ fn hardware(device: &str) -> &'static str {
     }
 }
 
-/// A netem; `more` is what else it is told.
+/// Netem with further settings `more`.
 fn netem(order: &str, device: &str, place: &str, delay: Span, more: &str) -> String {
     // In microseconds with three digits: not every tc reads "ns".
     let (us, ns) = (delay.nanos() / 1_000, delay.nanos() % 1_000);
@@ -154,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn one_round_trip_takes_one_netem_each_way() {
+    fn one_rtt_uses_one_netem_per_direction() {
         let experiment = experiment("", "{ controller = \"cubic\" }");
         let limit = format!("netem limit {NETEM_LIMIT}");
         let lines = [there(&experiment, Bytes::new(1_250)), back(&experiment)];
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_with_other_round_trips_have_bands_of_their_own_on_the_way_back() {
+    fn different_rtts_get_separate_return_bands() {
         let flows = "{ controller = \"cubic\", rtt = \"30 ms\" }, { controller = \"cubic\", rtt = \"10 ms\" }";
         let lines = back(&experiment("", flows));
         let ends = [
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn late_packets_wait_for_those_that_overtake_them() {
+    fn reordered_packets_wait_for_overtakers() {
         let experiment =
             experiment(", reorder = { share = 0.1, packets = 3 }", "{ controller = \"cubic\", packet = \"1250 B\" }");
         let lines = there(&experiment, Bytes::new(1_250));
@@ -188,7 +188,7 @@ mod tests {
         assert!(lines[2].ends_with("delay 8000.000us") && lines[3].ends_with("handle 1 fw flowid 1:2"), "{lines:?}");
     }
     #[test]
-    fn steps_of_the_delay_change_every_netem_towards_the_receiver_and_keep_the_order() {
+    fn delay_steps_change_netems_in_order() {
         let experiment = experiment(
             ", delay_steps = [[\"1 s\", \"2 ms\"]], reorder = { share = 0.1, packets = 3 }",
             "{ controller = \"cubic\", packet = \"1250 B\" }",

@@ -1,4 +1,4 @@
-//! What Rapid's programs report about the flows that they steer, and what they need at the receiver.
+//! Reports of Rapid's programs on their flows, and their needs at the receiver.
 
 use crate::lab::error::LabError;
 use crate::lab::owner::FIRST_FLOW_PORT;

@@ -1,11 +1,11 @@
-//! A rate that changes, and opportunities, by the bottleneck's token bucket.
+//! Rates that change, and opportunities, by the bottleneck's token bucket.
 //!
-//! A new rate is a change of `tc-tbf`, which fills the bucket: one packet leaves at once. Where the link carries
-//! opportunities, the bucket is refilled by nothing but a change at each of them, and holds what the opportunity carries;
-//! what nobody took is lost, as with `mm-link`.
+//! A new rate is a change of `tc-tbf`, which fills the bucket: one packet leaves at once. If the link has opportunities, only
+//! a change at each of them refills the bucket, which holds the data of one opportunity; unused ones are lost, as with
+//! `mm-link`.
 //!
-//! A change does not wake the bucket, which sleeps until its head had its tokens at the old rate. Any packet that comes
-//! does. So one comes that `tc-tbf` drops, because it is larger than the bucket: a [`nudge`].
+//! A change does not wake the bucket, which sleeps until its first packet has its tokens at the old rate. An arriving packet
+//! does. So a [`nudge`] is sent, which `tc-tbf` drops because it is larger than the bucket.
 
 #![expect(unsafe_code, reason = "an address of a packet socket, which nix does not make")]
 
@@ -19,19 +19,19 @@ use serde::{Deserialize, Serialize};
 use std::io;
 use std::os::fd::{AsRawFd, OwnedFd};
 
-/// What the bottleneck carries from some time on.
+/// Capacity of the bottleneck from some time on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Carried {
-    /// Bits at a rate; zero: nothing.
+    /// A rate; zero: no packet passes.
     AtRate(Rate),
-    /// This much at that very instant, and nothing until the next.
+    /// This much at that instant, then none until the next.
     AtOnce(Bytes),
 }
 
 /// Opportunities are those of a millisecond, as their files count them.
 const OPPORTUNITIES: Span = Span::from_millis(1);
 
-/// Returns what the bottleneck of an experiment carries from which time on; nothing where that does not change.
+/// The bottleneck's capacity over time; empty if constant.
 pub(crate) fn of(experiment: &Experiment) -> Vec<(Time, Carried)> {
     let link = &experiment.links[experiment.bottleneck];
     let Some(variation) = &link.service.variation else { return Vec::new() };
@@ -62,7 +62,7 @@ fn opportunities(variation: &Variation, end: Time) -> Vec<(Time, Carried)> {
 const NOTHING: u64 = 64;
 
 impl Carried {
-    /// The rate of the token bucket, in bit/s, and what it holds, where it holds `at_rate` for a rate.
+    /// Rate of the token bucket in bit/s, and its size, given `at_rate`, the size for a rate.
     pub fn bucket(self, at_rate: impl Fn(Rate) -> u64) -> (u64, u64) {
         match self {
             Carried::AtRate(Rate::ZERO) => (NOTHING, at_rate(Rate::ZERO)),
@@ -81,7 +81,7 @@ pub(crate) const MOST_BUCKET: u64 = 60_000;
 /// `NUDGE` of bpf/bottleneck.bpf.c: a type of Ethernet for local experiments (IEEE 802).
 const TYPE: u16 = 0x88b5;
 
-/// What wakes a token bucket.
+/// Wakes a token bucket.
 pub(crate) struct Nudge {
     socket: OwnedFd,
     frame: Vec<u8>,
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn steps_begin_with_the_rate_and_begin_anew() {
+    fn steps_start_at_rate_and_repeat() {
         let path = "rate = \"10 Mbit/s\", rate_steps = [[\"2 ms\", \"1 Mbit/s\"]], rate_repeat = \"5 ms\"";
         let at = |ms, mbps| (Time::ZERO + Span::from_millis(ms), Carried::AtRate(Rate::from_mbps(mbps)));
         assert_eq!(of(&experiment(path, Path::new(""))), [at(0, 10), at(2, 1), at(5, 10), at(7, 1)]);
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn opportunities_of_a_millisecond_come_together() {
+    fn opportunities_within_millisecond_merge() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("a.mahi"), "1\n3\n3\n5\n").expect("written");
         let found = of(&experiment("rate_trace = { file = \"a.mahi\" }", folder.path()));

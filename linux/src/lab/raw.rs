@@ -1,5 +1,5 @@
-//! What a run leaves behind before anything is computed from it. It can be written in one place and read in another: an
-//! emulated machine writes it, and the machine around it makes the figures ([`Raw::to_bytes`]).
+//! Raw records of a run. They can be serialized ([`Raw::to_bytes`]): an emulated machine writes them, and its host makes the
+//! figures.
 
 use crate::lab::books::{self, Books};
 use crate::lab::delay_line::Loss;
@@ -24,10 +24,10 @@ pub struct Raw {
     pub(crate) steered: Vec<Option<Steered>>,
     pub(crate) heard: Vec<HeardStream>,
     pub(crate) cpu_s: f64,
-    /// Packets that the delay line lost. It works in real time, where nothing is written.
+    /// Packets that the delay line lost. It is used in real time only, without serialization.
     #[serde(skip)]
     pub(crate) losses: Vec<Loss>,
-    /// What the bottleneck's programs saw.
+    /// Records of the bottleneck's programs.
     #[serde(skip)]
     pub(crate) records: Vec<Record>,
 }
@@ -46,10 +46,10 @@ impl Raw {
         Ok(bytes)
     }
 
-    /// Reads what [`Raw::to_bytes`] wrote.
+    /// Parses the output of [`Raw::to_bytes`].
     ///
     /// # Errors
-    /// What is missing or wrong.
+    /// Missing or invalid data.
     pub fn from_bytes(bytes: &[u8]) -> Result<Raw, LabError> {
         let cut = || LabError(format!("raw records: found {} bytes, which end too early", bytes.len()));
         let (length, rest) = bytes.split_first_chunk().ok_or_else(cut)?;
@@ -66,7 +66,7 @@ impl Raw {
         Books::of(&self.records, self.zero_ns, experiment.flows.len(), experiment.traffic.len(), fair)
     }
 
-    /// Returns the run that these records tell of.
+    /// The run of these records.
     pub fn figures(self, experiment: &Experiment) -> Run {
         let books = self.books(experiment);
         self.figures_with(experiment, books)

@@ -1,13 +1,13 @@
-//! RED in the kernel's words. Its law is the simulator's (Floyd and Jacobson 1993) with other units:
+//! RED in the kernel's parameters. Its law is the simulator's (Floyd and Jacobson 1993) in other units:
 //!
-//! * limits are bytes; the average counts bytes that wait, without the packet in service;
-//! * the weight is `2^-k`. `tc` finds k from a `burst`: the most packets that may come at once to an empty queue without
-//!   raising the average from 0 above min, so `burst + 1 - min = (1 - (1 - weight)^burst) / weight`. Here the search goes
-//!   the other way;
-//! * between chosen packets lies a number that is drawn uniformly, as with `spread`; there is no gentle ramp above `max`;
-//! * its average does not fall while the queue is empty, as without `idle_time`: idle time begins when somebody takes from an
-//!   empty queue, and `tc-tbf` looks first;
-//! * above `max` it marks what can be marked, as with `mark_above`, unless it is told `harddrop`.
+//! * limits are bytes; the average counts waiting bytes, without the packet in service;
+//! * the weight is `2^-k`. `tc` computes k from a `burst`: the most packets that may arrive at once at an empty queue without
+//!   raising the average from 0 above min, so `burst + 1 - min = (1 - (1 - weight)^burst) / weight`. Here the inverse is
+//!   computed;
+//! * the number of packets between chosen ones is drawn uniformly, as with `spread`; there is no gentle ramp above `max`;
+//! * its average does not fall while the queue is empty, as without `idle_time`: idle time begins with a dequeue from an
+//!   empty queue, and `tc-tbf` peeks first;
+//! * above `max` it marks ECN-capable packets, as with `mark_above`, unless `harddrop` is set.
 
 use crate::lab::error::unfit;
 use experiment::scenario::{LinkSpec, QueueSpec};
@@ -62,7 +62,7 @@ fn known(queue: &QueueSpec, packet: Bytes) -> Result<Known, Unfit> {
     let max_p = match queue.settings.get("max_p") {
         // To the digits that a scenario would have.
         Some(Setting::Ratio(ratio)) if ratio.as_f64() < LEAST_P / 2.0 => {
-            return unfit("path.queue.max_p", ratio.as_f64(), format!("{LEAST_P} and more, as tc is told"));
+            return unfit("path.queue.max_p", ratio.as_f64(), format!("{LEAST_P} and more, tc's resolution"));
         }
         Some(Setting::Ratio(ratio)) => (ratio.as_f64() * 1e6).round() / 1e6,
         _ => return missing("max_p", "a probability: the kernel's has no default"),
@@ -145,14 +145,14 @@ mod tests {
 
     /// The paper's own example: min 5, weight 0.002, about 2^-9: a burst of 50 packets (section 5).
     #[test]
-    fn the_burst_is_that_of_the_paper() {
+    fn burst_matches_paper() {
         assert_eq!(found(50, 5), 9);
         let least = burst(9, 5).expect("there is one");
         assert!((46..=50).contains(&least) && found(least, 5) == 9 && found(least - 1, 5) == 8, "{least}");
     }
 
     #[test]
-    fn settings_are_written_as_tc_reads_them() {
+    fn writes_settings_for_tc() {
         // From tc-red(8). 40 packets of 1500 B are 60 kB.
         let burst = burst(9, 5).expect("there is one");
         for (more, end) in [("", " harddrop"), (", mark_above = true", "")] {
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernels_lacks_is_refused_by_its_key() {
+    fn refuses_red_settings_that_kernel_lacks() {
         for (settings, key) in [
             ("kind = \"red\"", "min"),
             (WHOLE, "weight"),

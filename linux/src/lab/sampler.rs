@@ -12,31 +12,31 @@ use std::sync::Arc;
 pub(crate) struct Samples {
     /// One per point of its curves, of each flow, while it is active; empty when there are more flows than are drawn.
     flows: Vec<Vec<Option<Sample>>>,
-    /// The last that was heard of each.
+    /// Last sample of each flow.
     pub last: Vec<Option<TcpInfo>>,
-    /// Of each, what is told of its round-trip times.
-    heard: Vec<Heard>,
+    /// Round-trip statistics of each flow.
+    rtts: Vec<RttMean>,
 }
 
 /// Samples of smoothed round-trip times: those after the warm-up, or all, if none came after it.
 #[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
-struct Heard {
+struct RttMean {
     sum_us: u64,
     count: u64,
     /// They came after the warm-up.
     warm: bool,
 }
 
-impl Heard {
-    fn hear(&mut self, rtt_us: u32, warm: bool) {
+impl RttMean {
+    fn add(&mut self, rtt_us: u32, warm: bool) {
         if warm && !self.warm {
-            *self = Heard { warm, ..Heard::default() };
+            *self = RttMean { warm, ..RttMean::default() };
         }
         (self.sum_us, self.count) = (self.sum_us + u64::from(rtt_us), self.count + 1);
     }
 }
 
-/// What is drawn of a flow.
+/// A point of a flow's curves.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Sample {
     smoothed_rtt_us: u32,
@@ -49,7 +49,7 @@ impl Samples {
     /// Starts without samples.
     pub fn new(flows: usize) -> Samples {
         let curves = if flows <= FLOW_CURVES { flows } else { 0 };
-        Samples { flows: vec![Vec::new(); curves], last: vec![None; flows], heard: vec![Heard::default(); flows] }
+        Samples { flows: vec![Vec::new(); curves], last: vec![None; flows], rtts: vec![RttMean::default(); flows] }
     }
 
     /// Takes one sample of every connection that has not ended; `warm`: after the warm-up.
@@ -58,7 +58,7 @@ impl Samples {
             let info = connection.info();
             let known = info.filter(|info| info.smoothed_rtt_us > 0 && connection.completed_ns().is_none());
             if let Some(info) = known {
-                self.heard[flow].hear(info.smoothed_rtt_us, warm);
+                self.rtts[flow].add(info.smoothed_rtt_us, warm);
             }
             if let Some(samples) = self.flows.get_mut(flow) {
                 let of = |info: TcpInfo| {
@@ -70,15 +70,15 @@ impl Samples {
         }
     }
 
-    /// Asks every connection for its last figures.
+    /// Samples every connection a last time.
     pub fn remember(&mut self, connections: &[Arc<Connection>]) {
         for (last, connection) in self.last.iter_mut().zip(connections) {
             *last = connection.info().or(*last);
         }
     }
 
-    /// Tells the recorder all samples.
-    pub fn tell(&self, recorder: &mut Recorder) {
+    /// Reports all samples to the recorder.
+    pub fn report(&self, recorder: &mut Recorder) {
         for (flow, samples) in self.flows.iter().enumerate() {
             for sample in samples {
                 let rtt = sample.map(|sample| Span::from_micros(u64::from(sample.smoothed_rtt_us)));
@@ -93,7 +93,7 @@ impl Samples {
 
     /// The smoothed round-trip times of a flow, sample by sample.
     pub fn round_trips(&self, flow: usize) -> RoundTrips {
-        let Heard { sum_us, count, .. } = self.heard.get(flow).copied().unwrap_or_default();
+        let RttMean { sum_us, count, .. } = self.rtts.get(flow).copied().unwrap_or_default();
         RoundTrips { sum: Span::from_micros(sum_us).into(), count }
     }
 
@@ -109,13 +109,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn samples_of_the_warm_up_count_only_where_there_are_no_others() {
-        let heard = |samples: &[(u32, bool)]| {
-            let mut heard = Heard::default();
-            samples.iter().for_each(|(rtt_us, warm)| heard.hear(*rtt_us, *warm));
-            (heard.sum_us, heard.count)
+    fn warm_up_samples_count_only_alone() {
+        let rtts = |samples: &[(u32, bool)]| {
+            let mut rtts = RttMean::default();
+            samples.iter().for_each(|(rtt_us, warm)| rtts.add(*rtt_us, *warm));
+            (rtts.sum_us, rtts.count)
         };
-        assert_eq!(heard(&[(900, false), (800, false)]), (1700, 2));
-        assert_eq!(heard(&[(900, false), (20, true), (30, true)]), (50, 2));
+        assert_eq!(rtts(&[(900, false), (800, false)]), (1700, 2));
+        assert_eq!(rtts(&[(900, false), (20, true), (30, true)]), (50, 2));
     }
 }

@@ -1,9 +1,9 @@
-//! The sending end of a flow: a thread that connects at the flow's start and writes what the scenario gives it to send.
+//! The sending end of a flow: a thread that connects at the flow's start and writes the scenario's data.
 //!
-//! Without an end it writes blocks as fast as the kernel takes them. They are small, because the kernel defers pacing
-//! timers while a program holds the socket in a long `write`. An application's packets are written when they are handed
-//! over, each as one full segment. At its stop a flow closes: what the kernel holds by then is still sent, so a flow that
-//! stops lets the kernel hold no more than a block that is not sent yet.
+//! An endless flow writes blocks as fast as the kernel takes them. They are small, because the kernel defers pacing
+//! timers while a program holds the socket in a long `write`. An application's packets are written when they are due,
+//! each as one full segment. A flow closes at its stop: the kernel still sends buffered data, so a flow with a stop limits
+//! unsent data to one block.
 
 use crate::lab::path::RECEIVER;
 use crate::lab::sockets::{BLOCK, Connection, drain, port_for, stream_with};
@@ -30,11 +30,11 @@ sockopt_impl!(
 /// When an application hands over its packets, in order of time from the start of the run.
 pub type Offers = Box<dyn Iterator<Item = Time> + Send>;
 
-/// What a flow has to send.
+/// Data of a flow.
 pub(crate) enum Supply {
-    /// As much as the path carries.
+    /// Unlimited.
     Endless,
-    /// So many bytes.
+    /// This many bytes.
     Amount(u64),
     /// Packets, each of a full segment, when an application hands them over.
     Offered(Offers),
@@ -43,7 +43,7 @@ pub(crate) enum Supply {
 pub(crate) struct Sender {
     pub controller: String,
     pub port: u16,
-    /// The segment size that the kernel is told, and what a full segment carries of it.
+    /// The maximum segment size set in the kernel, and the payload of a full segment.
     pub segment: u64,
     pub payload: u64,
     pub supply: Supply,
@@ -85,7 +85,7 @@ impl Sender {
         self.stop_ns < u64::MAX
     }
 
-    /// Writes all that there is to send before the stop. Returns whether that was the end of it, rather than the run's.
+    /// Writes all data due before the stop. Returns whether they ended before the run did.
     fn supplied(&mut self, socket: &OwnedFd) -> io::Result<bool> {
         let supply = std::mem::replace(&mut self.supply, Supply::Endless);
         match supply {
@@ -100,7 +100,7 @@ impl Sender {
         Ok(!self.over.load(Ordering::Relaxed))
     }
 
-    /// Writes the packets of an application when they are due. An application never says that it is done.
+    /// Writes an application's packets when they are due. An application never ends.
     fn hand_over(&self, socket: &OwnedFd, offers: Offers) -> io::Result<()> {
         let mut offers = offers.map(|at| self.zero_ns.saturating_add(at.nanos())).peekable();
         loop {
@@ -117,7 +117,7 @@ impl Sender {
         }
     }
 
-    /// Gives the kernel so many bytes, fewer if the flow stops or the run is over before.
+    /// Writes these bytes, fewer if the flow stops or the run ends before.
     fn send(&self, socket: &OwnedFd, bytes: u64) -> io::Result<()> {
         let block = [0u8; BLOCK];
         let mut left = bytes;
@@ -150,7 +150,7 @@ impl Sender {
         Ok(true)
     }
 
-    /// Says that there is nothing more, and waits until the receiver has everything.
+    /// Shuts down the sending side, and waits until the receiver has everything.
     fn close(&self, socket: &OwnedFd) -> io::Result<()> {
         socket::shutdown(socket.as_raw_fd(), Shutdown::Write)?;
         // The receiver closes when it has everything.

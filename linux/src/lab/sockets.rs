@@ -1,4 +1,4 @@
-//! The sockets of flows: their controllers, the receiver's ports, and what is known of them.
+//! Sockets of flows: their controllers, the receiver's ports, and their state.
 
 use crate::lab::path::DCTCP;
 use crate::lab::tcp_info::TcpInfo;
@@ -11,10 +11,10 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What is written at once.
+/// Bytes per write.
 pub(crate) const BLOCK: usize = 16 * 1024;
 
-/// Ports of the receiver: of most flows, and of those whose receiver must have the sender's controller.
+/// Ports of the receiver: of most flows, and of those whose receiver needs the sender's controller.
 pub(crate) const PORT: u16 = 5_000;
 pub(crate) const DCTCP_PORT: u16 = 5_001;
 
@@ -41,7 +41,7 @@ impl Connection {
         TcpInfo::of(self.socket.get()?.as_fd()).ok()
     }
 
-    /// Returns when everything was delivered; `None` if the flow has neither an end nor a stop, or did not reach it.
+    /// When everything was delivered; `None` if the flow has neither an end nor a stop, or did not reach it.
     pub fn completed_ns(&self) -> Option<u64> {
         Some(self.completed_ns.load(Ordering::Acquire)).filter(|ns| *ns > 0)
     }
@@ -74,7 +74,7 @@ fn stream_with_kernels(name: &str) -> io::Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Whether `error` says that the kernel has no controller of that name.
+/// Whether `error` means that the kernel lacks a controller.
 pub(crate) fn is_missing(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::ENOENT)
 }

@@ -1,5 +1,5 @@
-//! Changes a path during a run. A thread sleeps until each step, and tells a `tc` that was started before and reads its
-//! standard input: that takes microseconds, where starting one takes milliseconds.
+//! Changes a path during a run. A thread sleeps until each step, and writes it to the standard input of a running `tc`: that
+//! takes microseconds, whereas starting one takes milliseconds.
 
 use crate::lab::error::LabError;
 use crate::lab::namespace::{Namespace, spawn};
@@ -14,10 +14,10 @@ use std::thread::JoinHandle;
 /// Lines of `tc`, and when they are due, in nanoseconds of CLOCK_MONOTONIC.
 pub(crate) type Step = (u64, Vec<String>);
 
-/// What happens when `tc` has done a step.
+/// Action after `tc` has performed a step.
 pub(crate) struct Afterwards {
     /// A line of `tc` that prints one line: so it is known that the lines before are done.
-    pub told_by: String,
+    pub written_by: String,
     pub act: Box<dyn Fn() -> io::Result<()> + Send>,
 }
 
@@ -43,7 +43,7 @@ impl Steps {
     /// Stops it.
     ///
     /// # Errors
-    /// What `tc` refused.
+    /// The step that `tc` refused.
     pub fn end(self) -> Result<(), LabError> {
         self.stop.store(true, Ordering::Release);
         let ended = self.thread.join().unwrap_or_else(|_| Err(io::Error::other("its thread failed")));
@@ -58,18 +58,18 @@ fn take(steps: &[Step], then: Option<&Afterwards>, stop: &AtomicBool) -> io::Res
     let no_pipe = || io::Error::other("no pipe to tc");
     let mut input = tc.stdin.take().ok_or_else(no_pipe)?;
     let mut output = BufReader::new(tc.stdout.take().ok_or_else(no_pipe)?);
-    let mut said = String::new();
+    let mut line = String::new();
     for (due_ns, lines) in steps {
         if !sleep_unless(stop, *due_ns) {
             break;
         }
-        let told = then.map_or(String::new(), |then| format!("{}\n", then.told_by));
-        // Where it has ended, its complaint says more than the broken pipe.
-        if input.write_all(format!("{}\n{told}", lines.join("\n")).as_bytes()).is_err() {
+        let after = then.map_or(String::new(), |then| format!("{}\n", then.written_by));
+        // If tc has ended, its message explains more than the broken pipe.
+        if input.write_all(format!("{}\n{after}", lines.join("\n")).as_bytes()).is_err() {
             break;
         }
         if let Some(then) = then {
-            if output.read_line(&mut said)? == 0 {
+            if output.read_line(&mut line)? == 0 {
                 break;
             }
             (then.act)()?;

@@ -1,6 +1,6 @@
-//! From books to a run: every packet is told to the recorder of [`measure`], in order of time, and what the kernel says of
-//! its connections beside them. What this host does not know (hops, events, when a packet's own transmission
-//! began) is absent.
+//! Turns records into a run: replays every packet to the recorder of [`measure`], in order of time, and adds the kernel's
+//! samples of its connections. Quantities unknown to this host (hops, events, when a packet's own transmission
+//! began) are absent.
 
 use crate::lab::books::{Books, Fate, Packet};
 use crate::lab::delay_line::Loss;
@@ -11,16 +11,16 @@ use experiment::scenario::Experiment;
 use harness::measure::{FlowSeen, Marked, Owner, Recorder, Seen};
 use packetscale_models::units::{Bytes, Span, Time};
 
-/// Base round trips below this are less than what the machine's own noise adds: no figure counts in them.
+/// Smallest base round trip that figures use as a unit: below it this machine's noise dominates.
 const LEAST_JUDGED_RTT: Span = Span::from_millis(1);
 
-/// What came out of a run.
+/// Observations of a run.
 pub(crate) struct Observed {
     pub books: Books,
     pub samples: Samples,
     /// Packets lost at random behind the bottleneck.
     pub losses: Vec<Loss>,
-    /// What became of Rapid's flows.
+    /// Reports on Rapid's flows.
     pub steered: Vec<Option<Steered>>,
     /// Probe streams of Rapid, some.
     pub streams: Vec<StreamRecord>,
@@ -30,7 +30,7 @@ pub(crate) struct Observed {
     pub cpu_s: f64,
 }
 
-/// What happens to a packet.
+/// An event of a packet.
 enum Event<'a> {
     Arrives(&'a Packet),
     /// It leaves the bottleneck.
@@ -41,7 +41,7 @@ enum Event<'a> {
     Reaches(usize, &'a Packet),
 }
 
-/// What became of a flow's packets.
+/// Fates of a flow's packets.
 #[derive(Clone, Copy, Default)]
 struct Counted {
     /// Those that came to the bottleneck.
@@ -56,7 +56,7 @@ pub(crate) fn summarise(experiment: &Experiment, observed: &Observed) -> Run {
     let base_rtt = base_rtt.filter(|rtt| *rtt >= LEAST_JUDGED_RTT);
     let mut recorder = Recorder::new(experiment, &starts, base_rtt);
     let counted = observed.replay(experiment, &mut recorder);
-    observed.samples.tell(&mut recorder);
+    observed.samples.report(&mut recorder);
     let flows = counted.into_iter().enumerate().map(|(flow, counted)| observed.flow(experiment, flow, counted));
     let flows = flows.collect();
     let (streams, cpu_s) = (observed.streams.clone(), Some(observed.cpu_s));
@@ -84,7 +84,7 @@ impl Observed {
         events
     }
 
-    /// Tells the recorder. Returns the counts of each flow.
+    /// Replays to the recorder. Returns the counts of each flow.
     fn replay(&self, experiment: &Experiment, recorder: &mut Recorder) -> Vec<Counted> {
         let mut counted = vec![Counted::default(); experiment.flows.len()];
         // Packets of each flow that were lost, until one fewer reaches the receiver.
@@ -119,10 +119,10 @@ impl Observed {
         counted
     }
 
-    /// The least round-trip time that the kernel measured; what the scenario says if it measured none.
+    /// The least round-trip time that the kernel measured; the scenario's if it measured none.
     fn base_rtt(&self, experiment: &Experiment, flow: usize) -> Option<Span> {
-        let said = experiment.flows.get(flow)?.rtt;
-        Some(self.samples.least_rtt(flow).unwrap_or(said))
+        let output = experiment.flows.get(flow)?.rtt;
+        Some(self.samples.least_rtt(flow).unwrap_or(output))
     }
 
     fn flow(&self, experiment: &Experiment, flow: usize, counted: Counted) -> FlowSeen {
@@ -206,7 +206,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_of_the_time_after_the_warm_up_and_counts_of_the_whole_run() {
+    fn figures_exclude_warm_up_but_counts_do_not() {
         let (experiment, observed) = observed();
         let run = summarise(&experiment, &observed);
         let summary = &run.summary;
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_have_the_bytes_of_each_interval() {
+    fn curves_have_bytes_per_interval() {
         let (mut experiment, observed) = observed();
         experiment.record.step = Span::from_millis(500);
         let run = summarise(&experiment, &observed);

@@ -51,7 +51,7 @@ pub(crate) struct Record {
     pub marked: bool,
 }
 
-/// In a record, what a mark adds to the end.
+/// Flag of a marked packet in a record.
 const MARKED: u8 = 0x80;
 
 /// Bytes of a record's fields, without the padding of the C structure.
@@ -113,9 +113,9 @@ impl Tap {
         let link = &experiment.links[experiment.bottleneck];
         let late = link.impairments.reorder.map_or(0, |reorder| reorder.share.q32());
         let outages = &link.impairments.outages;
-        let [told, handle, buckets] = disciplines::told(&link.queue);
+        let [by, handle, buckets] = disciplines::flow_words(&link.queue);
         let loss = if means == Means::Qdiscs { link.loss.q32() } else { 0 };
-        let mut words = vec![told, handle, buckets, experiment.seed, loss, late, outages.len() as u64];
+        let mut words = vec![by, handle, buckets, experiment.seed, loss, late, outages.len() as u64];
         words.extend(outages.iter().flat_map(|(from, to)| [zero_ns + from.nanos(), zero_ns + to.nanos()]));
         words.resize(WORDS_BEFORE_OUTAGES + 2 * MOST_OUTAGES, 0);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
@@ -142,7 +142,7 @@ impl Tap {
         during(&|| ring.consume().map_err(failed()))
     }
 
-    /// Returns how many records found no room in the ring since the programs were attached.
+    /// Number of records lost to a full ring since the programs were attached.
     pub fn missed(&self) -> Result<u64, LabError> {
         let value = self.map("missed")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
         let value = value.map_err(refused("the count of missed records cannot be read"))?;

@@ -27,7 +27,7 @@ pub(crate) struct TcpInfo {
 /// `TCP_INFINITE_SSTHRESH` of include/net/tcp.h.
 pub(crate) const NO_THRESHOLD: u32 = 0x7fff_ffff;
 
-/// Room for the structure of today, and more.
+/// Size of the buffer: the structure may grow.
 const ROOM: usize = 512;
 
 impl TcpInfo {

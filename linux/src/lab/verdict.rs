@@ -44,8 +44,8 @@ fn stalled(books: &Books, limit_ns: u64) -> f64 {
     waits().filter(|wait| *wait > limit_ns).count() as f64 / waits().count().max(1) as f64
 }
 
-/// Returns the share of what the link could carry over the gaps between two departures where the second packet arrived
-/// before the first left; `None` where no packet ever waited for another.
+/// Utilisation of the link over the gaps between two departures where the second packet arrived before the first left; `None`
+/// if no packet ever waited for another.
 fn carried(books: &Books, link: &LinkSpec) -> Option<f64> {
     let mut served: Vec<(u64, &Packet)> =
         books.packets.iter().filter_map(|packet| Some((packet.departure_ns()?, packet))).collect();
@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_refused_when_more_than_a_twentieth_waited_longer_than_a_full_buffer_takes() {
+    fn refuses_run_with_waits_beyond_full_buffer() {
         let waiting = |stalled: u64| {
             books((0..100).map(move |n| (100 * MS * n, 100 * MS * n + if n < stalled { 10 * MS } else { 0 })))
         };
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_refused_when_the_bottleneck_idled_while_packets_waited() {
+    fn refuses_run_with_idle_bottleneck_and_backlog() {
         // All packets come in pairs; the second leaves `gap_us` after the first.
         let pairs = |gap_us: u64| {
             let pair =
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_that_is_not_needed_is_not_judged() {
+    fn idle_link_is_not_checked() {
         assert_eq!(judged(&books((0..10).map(|n| (100 * MS * n, 100 * MS * n)))), Ok(()));
     }
 }

@@ -1,18 +1,17 @@
-//! Bring your own: congestion controls that other people have written as eBPF, loaded with the same care as ours.
+//! User controllers: congestion controls that users have written as eBPF, loaded with the same checks as Rapid.
 //!
-//! 1. The file is read, and what can be seen there is checked ([`file`]).
-//! 2. It is loaded under a name that nobody uses, so the kernel's verifier judges it, and tried by transfers ([`trial`]).
-//! 3. Only then it is registered under its name. A pin keeps it; it needs no process.
+//! 1. Read and check the file ([`file`]).
+//! 2. Load it under an unused name, so the kernel's verifier checks it, and test it with transfers ([`trial`]).
+//! 3. Register it under its name. A pin holds it; it needs no process.
 //!
-//! A version takes the place of another as with Rapid: sockets that use the old one keep it until they end. Neither can be
-//! taken from them: the kernel has no call for that.
+//! Replacing works as for Rapid: sockets with the old version use it until they end. The kernel has no call to move them.
 
 mod file;
 mod trial;
 
 use crate::tcp::machine::able;
 use crate::tcp::options::{ON_TRIAL, check_name, check_new_name};
-use crate::tcp::pins::{BROUGHT, is_brought};
+use crate::tcp::pins::{USER_PIN, is_user_controller};
 use crate::tcp::replace::{exchange, rename};
 use crate::tcp::steps::{active, is_ours, is_registered, not_ours, register_map, remove_unused, undo};
 use crate::tcp::{Error, devices, namespaces, pins};
@@ -22,7 +21,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 pub use trial::{Pair, Transfer, Tried};
 
-/// What was brought, and how its trial went.
+/// A loaded user controller, and the results of its trial.
 #[derive(Clone, Debug)]
 pub struct Bringing {
     /// The name under which it is registered.
@@ -33,26 +32,26 @@ pub struct Bringing {
     pub old: usize,
 }
 
-/// A controller that was brought, as the kernel has it now.
+/// State of a user controller in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Brought {
     /// Whether sockets can choose it. If not, it is unloaded when its users have ended.
     pub registered: bool,
-    /// Sockets that use it, listeners among them, and namespaces whose default it is.
+    /// Sockets that use it, listeners included, and namespaces whose default it is.
     pub users: usize,
-    /// The same of earlier versions.
+    /// The same for earlier versions.
     pub earlier: usize,
 }
 
-/// Registers the controller of a compiled file (`FILE.bpf.o`), if it stands the checks and the trial. `name`: another name
-/// than the file gives it. `replace`: takes the place of one that was brought before under this name.
+/// Registers the controller of a compiled file (`FILE.bpf.o`) if it passes the checks and the trial. `name`: overrides the
+/// file's name. `replace`: replace the user controller of this name.
 ///
 /// # Errors
-/// What is wrong with the file, the name or this machine. Then nothing has changed.
+/// What is wrong with the file, the name or this machine. In that case the machine is unchanged.
 pub fn bring(path: &Path, name: Option<&str>, replace: bool) -> Result<Bringing, Error> {
     let file = File::read(path)?;
     let own = file.name();
-    // A name that is given stands for one that does not do.
+    // A given name replaces an invalid one in the file.
     let name = match name {
         Some(name) => name.to_string(),
         None => own?,
@@ -76,14 +75,14 @@ fn called(path: &Path, error: Error) -> Error {
     }
 }
 
-/// Checks that the name may be used; removes what a load that was killed has left under it.
+/// Checks that the name may be used; removes the remains of an interrupted load.
 fn make_way(name: &str, replace: bool) -> Result<(), Error> {
-    let (registered, brought) = (is_registered(name), is_brought(name)?);
+    let (registered, brought) = (is_registered(name), is_user_controller(name)?);
     let refused = |why: &str| Err(Error::Machine(format!("{name} {why}")));
     match (registered, is_ours(name)?) {
         (true, false) => Err(not_ours(name)),
         (true, true) if !brought => refused("is Rapid; unload it first, or give another --name"),
-        (true, true) if !replace => refused("is loaded already; --replace puts another version in its place"),
+        (true, true) if !replace => refused("is already loaded; --replace replaces it"),
         (false, true) => pins::among_pins(|| match pins::generations(name).iter().any(|folder| active(folder) > 0) {
             true if !brought => refused("still has connections of Rapid; `packetscale tcp unload` ends that"),
             true => Ok(()),
@@ -110,15 +109,15 @@ fn keep(file: &File, name: &str, folder: &Path) -> Result<(Object, std::ffi::OsS
     let (mut object, map) = file.load(name)?;
     pins::create(folder)?;
     let mut control = object.maps_mut().find(|found| found.name() == map);
-    let pinned = control.as_mut().map(|control| control.pin(folder.join(BROUGHT)));
+    let pinned = control.as_mut().map(|control| control.pin(folder.join(USER_PIN)));
     match pinned {
         Some(Ok(())) => Ok((object, map)),
-        Some(Err(error)) => Err(Error::machine(BROUGHT, format!("{error:#}"))),
-        None => Err(Error::machine(BROUGHT, format!("no map {}", OsStr::to_string_lossy(&map)))),
+        Some(Err(error)) => Err(Error::machine(USER_PIN, format!("{error:#}"))),
+        None => Err(Error::machine(USER_PIN, format!("no map {}", OsStr::to_string_lossy(&map)))),
     }
 }
 
-/// Registers it, in the place of what is there. Returns how many use what was there.
+/// Registers it, replacing the current version. Returns the users of that one.
 fn offer(file: &File, name: &str) -> Result<usize, Error> {
     let (new, place) = (pins::vacant(name), pins::folder(name));
     let (mut object, map) = keep(file, name, &new).inspect_err(|_| {
@@ -140,14 +139,14 @@ fn offer(file: &File, name: &str) -> Result<usize, Error> {
     remove_unused(earlier)
 }
 
-/// Returns what is known of a controller that was brought; `None` where the name is another's.
+/// State of a user controller; `None` if the name is not a user controller's.
 ///
 /// # Errors
 /// Not root, or no such machine.
 pub fn brought(name: &str) -> Result<Option<Brought>, Error> {
     check_name(name)?;
     able()?;
-    if !is_brought(name)? {
+    if !is_user_controller(name)? {
         return Ok(None);
     }
     pins::among_pins(|| {

@@ -1,4 +1,4 @@
-//! The map `config` of what is loaded: read and changed here only.
+//! The map `config` of a load: only this module reads and changes it.
 
 use crate::tcp::report::{Config, SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::tcp::wire::{bytes_of, value_of};
@@ -9,11 +9,11 @@ use std::path::Path;
 const NAME: &str = "config";
 const KEY: [u8; 4] = 0u32.to_ne_bytes();
 
-/// The settings of what is in one folder.
+/// Settings of the load in one folder.
 pub struct Settings(MapHandle);
 
 impl Settings {
-    /// Those of what is loaded under this name.
+    /// Settings of the load with this name.
     pub fn of(name: &str) -> Result<Settings, Error> {
         pins::open(name, NAME).map(Settings)
     }
@@ -29,8 +29,7 @@ impl Settings {
         config.ok_or_else(|| Error::Machine(format!("the map `{NAME}` has no entry")))
     }
 
-    /// Reads, changes and writes. Whoever calls this holds the lock of [`pins`]: else a change by somebody else in between
-    /// would be lost.
+    /// Read-modify-write. The caller must hold the lock of [`pins`], otherwise a concurrent change would be lost.
     pub fn change(&self, change: impl FnOnce(&mut Config)) -> Result<(), Error> {
         let mut config = self.read()?;
         change(&mut config);
@@ -38,7 +37,7 @@ impl Settings {
     }
 }
 
-/// Sets the switch of what is in a folder, if it has one. For whoever holds the lock, inside [`pins::among_pins`].
+/// Sets the switch of the load in a folder, if it has one. The caller holds the lock, inside [`pins::among_pins`].
 pub fn switch(folder: &Path, switched: u32) -> Result<(), Error> {
     let settings = Settings::within(folder);
     settings.map_or(Ok(()), |settings| settings.change(|config| config.switched = switched))

@@ -1,4 +1,4 @@
-//! What all connections together have done since the load: the mirror of `bpf/counters.h`.
+//! Totals of all connections since the load: the mirror of `bpf/counters.h`.
 
 use crate::tcp::report::{Limit, Reason};
 use crate::tcp::wire::{Plain, value_of};
@@ -13,7 +13,7 @@ const REASONS: usize = Reason::ALL.len() + 1;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Connections that asked for Rapid.
+    /// Connections that selected Rapid.
     pub begun: u64,
     /// Of these, those that got no slot.
     pub refused: u64,
@@ -27,13 +27,13 @@ pub struct Counters {
     pub silenced: u64,
     /// Retransmission timers that expired under Rapid.
     pub timeouts: u64,
-    /// Of these, those that turned out to be wrong, and whose effect was taken back.
+    /// Of these, those later found spurious and undone.
     pub undone: u64,
     /// Round trips after which the guard lowered the rate, or in which its window was full.
     pub guarded: u64,
-    /// Connections taken over of which a listener heard nothing, because the ring was full.
+    /// Connections handed to CUBIC without a report, because the ring was full.
     pub unreported: u64,
-    /// For how long each limit kept packets back, nanoseconds, added over connections; in the order of `Limit::ALL`.
+    /// Time in nanoseconds that each limit held packets back, summed over connections; in the order of `Limit::ALL`.
     pub limited_ns: [u64; LIMITS],
     /// Connections that CUBIC has taken over, by the number of the reason; 0 is none.
     pub fallen: [u64; REASONS],
@@ -53,7 +53,7 @@ impl Counters {
         self.fallen.iter().sum()
     }
 
-    /// Returns for how long this limit kept packets back, nanoseconds, added over connections.
+    /// Time in nanoseconds that this limit held packets back, summed over connections.
     pub fn limited_ns(&self, limit: Limit) -> u64 {
         self.limited_ns[limit as usize]
     }
@@ -86,7 +86,7 @@ impl Counters {
     }
 }
 
-/// Reads the counters, added over processors. Looks at no connection.
+/// Reads the counters, summed over processors, without touching connections.
 ///
 /// # Errors
 /// Nothing is loaded under `name`, or its map cannot be read.
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn the_words_are_in_the_order_of_the_programs() {
+    fn words_match_program_order() {
         let found = counting();
         assert_eq!((found.begun, found.refused, found.ended, found.unreported), (1, 2, 4, 10));
         assert_eq!(Limit::ALL.map(|limit| found.limited_ns(limit)), [11, 12, 13]);
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn processors_are_added_up_word_by_word() {
+    fn sums_counters_over_processors() {
         let mut sum = counting();
         sum.add(counting());
         assert_eq!((sum.begun, sum.guarded, sum.limited_ns(Limit::Window)), (2, 18, 26));

@@ -1,9 +1,9 @@
-//! Devices: makes them send packets one by one, or a few at a time, and records arrivals at them.
+//! Devices: limits them to single packets or small groups, and records arrivals at them.
 //!
-//! TCP hands a device super-packets of many segments; the device, and not the congestion control, then decides the gaps
-//! between them. `gso_max_segs` of 1, or of a few, prevents this, for every flow of the device. A tc program at the device's ingress
-//! records arrivals. A pinned map keeps each device's earlier settings, so that any later unload can restore them; an entry
-//! is written before the device is changed.
+//! TCP hands a device super-packets of many segments; then the device determines the gaps between them, not the congestion
+//! control. A small `gso_max_segs` prevents this, for every flow of the device. A tc program at the device's ingress records
+//! arrivals. A pinned map stores each device's earlier settings, so that a later unload can restore them; an entry is written
+//! before the device is changed.
 
 use crate::tcp::config::Settings;
 use crate::tcp::namespaces::{self, Identity};
@@ -16,10 +16,10 @@ use std::process::Command;
 /// The map of devices that a load has changed.
 pub const TOUCHED: &str = "devices";
 const MOST_DEVICES: u32 = 64;
-/// What a device takes from TCP at a time once it is prepared, where the load says nothing else.
+/// Default segments per super-packet of a prepared device.
 const ONE_BY_ONE: u32 = 1;
 
-/// What devices take from TCP at a time once they are prepared for the load of this folder.
+/// Segments per super-packet of devices prepared by the load in this folder.
 fn taken_at_a_time(folder: &Path) -> u32 {
     let settings = Settings::within(folder).and_then(|settings| settings.read().ok());
     settings.map_or(ONE_BY_ONE, |config| u32::from(config.together).max(ONE_BY_ONE))
@@ -56,7 +56,7 @@ fn index_of(device: &str) -> Result<u32, Error> {
 }
 
 fn ip(arguments: &[&str]) -> Result<Vec<u8>, Error> {
-    let failed = |said: &dyn std::fmt::Display| Error::machine(&format!("ip {}", arguments.join(" ")), said);
+    let failed = |output: &dyn std::fmt::Display| Error::machine(&format!("ip {}", arguments.join(" ")), output);
     let output = Command::new("ip").args(arguments).output().map_err(|error| failed(&error))?;
     if !output.status.success() {
         return Err(failed(&String::from_utf8_lossy(&output.stderr).trim()));
@@ -73,18 +73,18 @@ pub fn able() -> Result<(), Error> {
     }
 }
 
-/// How many segments a device takes at a time, and its address.
-fn shown(device: &str) -> Result<(u32, [u8; 64]), Error> {
-    let said: serde_json::Value = serde_json::from_slice(&ip(&["-j", "-d", "link", "show", "dev", device])?)
+/// A device's maximum of segments per super-packet, and its address.
+fn limit_of(device: &str) -> Result<(u32, [u8; 64]), Error> {
+    let output: serde_json::Value = serde_json::from_slice(&ip(&["-j", "-d", "link", "show", "dev", device])?)
         .map_err(|error| Error::machine("reading the output of ip", error))?;
-    let segments = said[0]["gso_max_segs"].as_u64().and_then(|n| u32::try_from(n).ok());
+    let segments = output[0]["gso_max_segs"].as_u64().and_then(|n| u32::try_from(n).ok());
     let segments = segments.ok_or_else(|| {
         Error::Machine(format!("ip does not show the gso_max_segs of {device}; is iproute2 too old?"))
     })?;
-    Ok((segments, text(said[0]["address"].as_str().unwrap_or_default())))
+    Ok((segments, text(output[0]["address"].as_str().unwrap_or_default())))
 }
 
-/// A text as bytes, filled up with zeros; what is too long is cut.
+/// A text as zero-padded bytes, truncated if too long.
 fn text<const SIZE: usize>(text: &str) -> [u8; SIZE] {
     let mut bytes = [0; SIZE];
     bytes.iter_mut().zip(text.bytes()).for_each(|(to, from)| *to = from);
@@ -113,7 +113,7 @@ fn touched(folder: &Path) -> Result<MapHandle, Error> {
     Ok(map)
 }
 
-/// Another folder than `folder` that knows the device, and what it knows.
+/// Another folder that has an entry for the device, and the entry.
 fn known_elsewhere(folder: &Path, key: &Key) -> Option<(PathBuf, Before)> {
     pins::folders().into_iter().filter(|other| other != folder).find_map(|other| {
         let map = MapHandle::from_pinned_path(other.join(TOUCHED)).ok()?;
@@ -132,7 +132,7 @@ pub fn prepare(folder: &Path, devices: &[String]) -> Result<(), Error> {
         if touched.lookup(bytes_of(&key), MapFlags::ANY).map_err(failed)?.is_none() {
             let before = match known_elsewhere(folder, &key) {
                 Some((_, before)) => before,
-                None => look(here, device)?,
+                None => current(here, device)?,
             };
             touched.update(bytes_of(&key), bytes_of(&before), MapFlags::ANY).map_err(failed)?;
         }
@@ -142,14 +142,14 @@ pub fn prepare(folder: &Path, devices: &[String]) -> Result<(), Error> {
     Ok(())
 }
 
-fn look(here: Identity, device: &str) -> Result<Before, Error> {
-    let (gso_max_segs, address) = shown(device)?;
+fn current(here: Identity, device: &str) -> Result<Before, Error> {
+    let (gso_max_segs, address) = limit_of(device)?;
     let had_clsact = u32::from(filters::has_clsact(device)?);
     Ok(Before { namespace: here.number, gso_max_segs, had_clsact, name: text(device), address })
 }
 
-/// Records arrivals at `device` of the current network namespace, for the congestion control loaded under `name`. Lasts
-/// until the device or its clsact is removed; [`crate::tcp::unload`] does not remove it.
+/// Records arrivals at `device` of the current network namespace, for the congestion control loaded under `name`, until the
+/// device or its clsact is removed; [`crate::tcp::unload`] does not remove it.
 ///
 /// # Errors
 /// The device does not exist, nothing is loaded under `name`, or tc refuses.
@@ -187,8 +187,8 @@ fn each(folder: &Path, work: impl Fn(&str, &Key, &Before) -> Result<(), Error> +
     Ok(())
 }
 
-/// Attaches the program that records arrivals now to the devices of the folder, and sets how many packets they take at a time: it
-/// may be another version's number.
+/// Attaches the current arrival-recording program to the devices of the folder, and sets their maximum of segments per
+/// super-packet, which may differ between versions.
 pub fn attach_again(folder: &Path) -> Result<(), Error> {
     let segments = taken_at_a_time(folder);
     each(folder, |device, key, _| {
@@ -197,7 +197,7 @@ pub fn attach_again(folder: &Path) -> Result<(), Error> {
     })
 }
 
-/// Restores the devices that still exist. One that another folder knows, too, goes on as that one has it.
+/// Restores the devices that still exist. A device that another folder also uses gets that one's settings.
 pub fn restore(folder: &Path) -> Result<(), Error> {
     let ours = taken_at_a_time(folder);
     each(folder, |device, key, before| match known_elsewhere(folder, key) {
@@ -214,14 +214,14 @@ fn restore_one(device: &str, index: u32, ours: u32, before: &Before) -> Result<(
     reset_gso_max_segs(device, ours, before.gso_max_segs)
 }
 
-/// Sets what the device takes at a time from `ours`. What somebody else has set meanwhile stays.
+/// Changes the device's segment limit from `ours`. Does not touch a limit that someone else has set meanwhile.
 fn reset_gso_max_segs(device: &str, ours: u32, to: u32) -> Result<(), Error> {
-    if shown(device)?.0 == ours { set_gso_max_segs(device, to) } else { Ok(()) }
+    if limit_of(device)?.0 == ours { set_gso_max_segs(device, to) } else { Ok(()) }
 }
 
 /// Whether the device at that index is the one that was prepared: by its name, or by its address.
 fn is_the_same(device: &str, before: &Before) -> Result<bool, Error> {
-    Ok(text(device) == before.name || shown(device)?.1 == before.address)
+    Ok(text(device) == before.name || limit_of(device)?.1 == before.address)
 }
 
 fn name_of(index: u32) -> Option<String> {

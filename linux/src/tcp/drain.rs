@@ -2,22 +2,22 @@
 
 use crate::tcp::machine::able;
 use crate::tcp::options::check_name;
-use crate::tcp::pins::refuse_brought;
+use crate::tcp::pins::refuse_user_controller;
 use crate::tcp::report::{SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::tcp::steps::{active, is_registered, unload_locked, unregister};
 use crate::tcp::{Error, config, namespaces, pins};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-/// How often one looks whether connections have ended.
-const LOOK: Duration = Duration::from_millis(100);
+/// Poll interval for the end of connections.
+const POLL: Duration = Duration::from_millis(100);
 
-/// What draining has come to.
+/// Result of draining.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Drained {
     /// Whether anything was loaded.
     pub there: bool,
-    /// Connections that had not ended in time; CUBIC has them now. Of a controller that was brought: its users, who keep it.
+    /// Connections handed to CUBIC at the deadline. For a user controller: its remaining users, which keep it.
     pub left: usize,
     /// Whether the name was loaded again meanwhile; that stays.
     pub again: bool,
@@ -32,23 +32,23 @@ pub fn set(name: &str, switched: u32) -> Result<bool, Error> {
     })
 }
 
-/// Switches Rapid on, or off: then CUBIC takes each connection over at its next acknowledgment, and every new one at once.
-/// Nothing is unloaded.
+/// Switches Rapid on or off. Off: CUBIC takes over each connection at its next acknowledgment, and every new one at once; the
+/// programs stay loaded.
 ///
 /// # Errors
-/// Nothing is loaded under `name`; or it is to be switched on and takes no connections, since it is being unloaded.
+/// Nothing is loaded under `name`; or it is being unloaded and cannot be switched on.
 pub fn switch(name: &str, on: bool) -> Result<(), Error> {
     check_name(name)?;
     able()?;
     let _lock = pins::lock()?;
-    refuse_brought(name)?;
+    refuse_user_controller(name)?;
     if pins::among_pins(|| Ok(pins::generations(name).is_empty()))? {
         return Err(pins::not_loaded(name));
     }
     if on && !is_registered(name) {
         return Err(Error::Machine(format!(
             "{name} is being unloaded, or its unload was interrupted: it has no new connections to switch on; `packetscale \
-             tcp load` loads it anew"
+             tcp load` loads it again"
         )));
     }
     set(name, if on { 0 } else { SWITCHED_CLOSED | SWITCHED_OFF }).map(drop)
@@ -76,7 +76,7 @@ pub fn drain(name: &str, limit: Option<Duration>) -> Result<Drained, Error> {
     loop {
         let left: usize = pins::among_pins(|| Ok(draining(name).iter().map(|folder| active(folder)).sum()))?;
         if left > 0 && limit.is_none_or(|limit| began.elapsed() < limit) {
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL);
             continue;
         }
         let _lock = pins::lock()?;
@@ -90,13 +90,13 @@ pub fn drain(name: &str, limit: Option<Duration>) -> Result<Drained, Error> {
     }
 }
 
-/// The folders whose connections are to end: all but that of what was loaded again meanwhile.
+/// Folders to drain: all but the one that was loaded again meanwhile.
 fn draining(name: &str) -> Vec<PathBuf> {
     let (place, again) = (pins::folder(name), is_registered(name));
     pins::generations(name).into_iter().filter(|folder| !(again && *folder == place)).collect()
 }
 
-/// Ends them beside what was loaded again: CUBIC takes their connections over, if there are any.
+/// Ends them: CUBIC takes over their connections, if any. A load made meanwhile stays.
 fn end(name: &str) -> Result<(), Error> {
     pins::among_pins(|| {
         draining(name).iter().try_for_each(|folder| {

@@ -1,6 +1,6 @@
 //! Errors of loading, reading and unloading.
 
-/// What went wrong, in one sentence.
+/// A failure, in one sentence.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The caller's request is not valid.
@@ -12,8 +12,8 @@ pub enum Error {
 }
 
 impl Error {
-    /// Returns a failure of this machine: what was tried, and what the system reported.
-    pub(crate) fn machine(tried: &str, said: impl std::fmt::Display) -> Error {
-        Error::Machine(format!("{tried}: {said}"))
+    /// A failure of this machine: the attempted operation, and the system's error.
+    pub(crate) fn machine(tried: &str, output: impl std::fmt::Display) -> Error {
+        Error::Machine(format!("{tried}: {output}"))
     }
 }

@@ -26,7 +26,7 @@ fn stamp() -> Result<Option<OwnedFd>, Error> {
     Program::fd_from_pinned_path(pinned).map(Some).map_err(|error| Error::machine(STAMP, error))
 }
 
-/// Who is at our place: nobody, a program of ours, or another.
+/// Whether the program at our hook is ours; `None`: there is none.
 fn is_ours(hook: &mut TcHook) -> Option<bool> {
     let id = hook.query().ok()?;
     Some(ProgInfoIter::default().any(|program| program.id == id && program.name.to_string_lossy() == STAMP))
@@ -70,7 +70,7 @@ pub fn has_clsact(device: &str) -> Result<bool, Error> {
     Ok(tc(&["qdisc", "show", "dev", device, "clsact"])?.contains("clsact"))
 }
 
-/// Removes the device's clsact, unless somebody has a filter there.
+/// Removes the device's clsact unless it has other filters.
 pub fn remove_empty_clsact(device: &str) -> Result<(), Error> {
     for side in ["ingress", "egress"] {
         if !tc(&["filter", "show", "dev", device, side])?.trim().is_empty() {

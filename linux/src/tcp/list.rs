@@ -15,29 +15,29 @@ use std::path::Path;
 /// The storage of the sockets that CUBIC has taken over, and the program that lists them: reading its pin gives the list.
 const TAKEN: &str = "taken";
 const LIST_TAKEN: &str = "list_taken";
-/// The map that says why there is no list.
+/// Map with the reason for a missing list.
 const UNLISTED: &str = "unlisted";
 
-/// Leaves the iterator out of what is loaded.
+/// Excludes the iterator from the load.
 pub fn leave_out(sender: &mut OpenObject) {
     sender.progs_mut().filter(|program| program.name() == LIST_TAKEN).for_each(|mut list| list.set_autoload(false));
 }
 
-/// Pins the list over the storage of a loaded sender, whose bytes are `object`; where the kernel refuses it, pins and returns
-/// why. A sender of somebody else's need not have such storage.
+/// Pins the list over the storage of a loaded sender, whose object file is `object`; if the kernel refuses it, pins and returns
+/// the reason. Foreign senders may lack such storage.
 pub fn keep(object: &[u8], sender: &Object, folder: &Path) -> Result<Option<Error>, Error> {
     let Some(taken) = sender.maps().find(|map| map.name() == TAKEN) else { return Ok(None) };
     let list = iterator(object, Some(taken.as_fd()));
     let Err(why) = list.and_then(|mut link| link.pin(folder.join(LIST_TAKEN)).map_err(failed(LIST_TAKEN))) else {
         return Ok(None);
     };
-    // What fails after this fails for another reason.
+    // Later failures have other causes.
     listen_to_libbpf();
     note(folder, &why.to_string()).map_err(failed(UNLISTED))?;
     Ok(Some(why))
 }
 
-/// Loads the iterator, and begins to iterate once. Without `taken` it has a storage of its own.
+/// Loads the iterator, and iterates once. Without `taken` it has its own storage.
 fn iterator(object: &[u8], taken: Option<BorrowedFd<'_>>) -> Result<Link, Error> {
     let refused = failed(LIST_TAKEN);
     listen_to_libbpf();

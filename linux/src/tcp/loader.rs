@@ -2,7 +2,7 @@
 
 use crate::tcp::machine::{able, cgroup_root};
 use crate::tcp::options::{CONTROL, Options, check_name};
-use crate::tcp::pins::refuse_brought;
+use crate::tcp::pins::refuse_user_controller;
 use crate::tcp::selftest::Trial;
 use crate::tcp::steps::{active, is_ours, is_registered, load_afresh, not_ours, undo, unload_locked};
 use crate::tcp::{Error, devices, pins, replace};
@@ -12,23 +12,22 @@ pub fn raw_params(options: &Options) -> Vec<u8> {
     options.law.raw()
 }
 
-/// Registers the congestion control, and tries it with one connection. What a load that was killed has left is undone first.
-/// Connections of what is being unloaded under this name go on.
+/// Registers the congestion control, and tests it with one connection. First removes the remains of an interrupted load.
+/// Connections of an earlier load that is being unloaded continue.
 ///
 /// # Errors
-/// The options are not valid, the name is loaded already, or this machine cannot run it. A failed load leaves nothing
-/// behind.
+/// The options are invalid, the name is already loaded, or this machine cannot run it. A failed load changes nothing.
 pub fn load(options: &Options) -> Result<Trial, Error> {
     options.check()?;
     able()?;
     let name = options.name.as_str();
     let _lock = pins::lock()?;
-    refuse_brought(name)?;
+    refuse_user_controller(name)?;
     if is_registered(name) {
         return Err(match is_ours(name)? {
             true => Error::Machine(format!(
-                "{name} is loaded already; --replace puts another in its place, `packetscale tcp unload` removes it, and \
-                 another --name loads one beside it"
+                "{name} is already loaded; --replace replaces it, `packetscale tcp unload` removes it, and \
+                 another --name loads a second one"
             )),
             false => not_ours(name),
         });
@@ -40,7 +39,7 @@ pub fn load(options: &Options) -> Result<Trial, Error> {
     load_afresh(options)
 }
 
-/// Returns whether Rapid is loaded or can be loaded, in words.
+/// Whether Rapid is loaded or can be loaded, as a sentence.
 ///
 /// # Errors
 /// What is missing.
@@ -55,8 +54,8 @@ pub fn readiness() -> Result<String, Error> {
     Ok(format!("loaded; {} of {} connections", status.connections.len(), status.flows))
 }
 
-/// Removes the congestion control, and restores what the load changed. CUBIC takes its connections over once no arrivals
-/// are told any more. Returns whether there was anything to remove.
+/// Removes the congestion control, and restores what the load changed. CUBIC takes over its connections once arrival reports
+/// stop. Returns whether there was anything to remove.
 ///
 /// # Errors
 /// This machine refused a step.

@@ -11,7 +11,7 @@ use std::time::Duration;
 /// Which events to log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// Each stream as it is read, packet by packet.
+    /// Each stream when it is read, packet by packet.
     Streams,
     /// Each call of the law.
     Law,
@@ -94,7 +94,7 @@ struct Listening {
 }
 
 impl Listening {
-    /// Switches `on` on and `off` off, and leaves what others listen to as it is.
+    /// Sets the switches `on` and clears `off`, leaving those of other readers unchanged.
     fn switch(&self, on: u32, off: u32) -> Result<(), Error> {
         let _lock = pins::lock()?;
         self.settings.change(|config| config.log = config.log & !off | on)
@@ -107,7 +107,7 @@ impl Drop for Listening {
     }
 }
 
-/// Hands each event to `take` until `go_on` returns false. Calls `go_on` at least ten times a second.
+/// Passes each event to `take` until `go_on` returns false. Calls `go_on` at least ten times a second.
 ///
 /// # Errors
 /// Nothing is loaded under `name`, or the ring cannot be read.
@@ -126,7 +126,7 @@ pub fn follow(
     listen(name, "events", (wanted, LOG_STREAMS | LOG_LAW), take, go_on)
 }
 
-/// Hands each connection that CUBIC takes over from now on to `take`, until `go_on` returns false. Calls `go_on` at least
+/// Passes each connection that CUBIC takes over from now on to `take`, until `go_on` returns false. Calls `go_on` at least
 /// ten times a second.
 ///
 /// # Errors
@@ -136,7 +136,7 @@ pub fn follow_falls(name: &str, mut take: impl FnMut(Fall), go_on: impl FnMut() 
     listen(name, "falls", (LOG_FALLS, LOG_FALLS), take, go_on)
 }
 
-/// Reads a ring while `go_on` says so, with `on` of its switches, `all`, switched on.
+/// Reads a ring until `go_on` returns false, with `on` of its switches, `all`, set.
 fn listen(
     name: &str,
     ring: &str,

@@ -1,4 +1,4 @@
-//! What a machine must have, whatever is loaded.
+//! Requirements of every load on the machine.
 
 use crate::tcp::Error;
 use crate::tcp::options::Options;
@@ -31,13 +31,13 @@ pub fn cgroup_root() -> Result<PathBuf, Error> {
 const NO_CGROUP: &str = "cgroup2 is not mounted, and the TCP option needs it: mount -t cgroup2 none FOLDER, or, inside \
                          `ip netns exec`, which hides it, nsenter --net=/run/netns/NAME packetscale tcp load";
 
-/// Checks that so many bytes of kernel memory are free.
-pub fn has_room(needed: u64, options: &Options) -> Result<(), Error> {
-    let said = fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    available(&said).map_or(Ok(()), |free| fits(needed, free, options))
+/// Checks that this much kernel memory is available.
+pub fn has_memory(needed: u64, options: &Options) -> Result<(), Error> {
+    let output = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    available(&output).map_or(Ok(()), |free| fits(needed, free, options))
 }
 
-/// What `/proc/meminfo` says to be available, in bytes.
+/// Available memory in bytes, from `/proc/meminfo`.
 fn available(meminfo: &str) -> Option<u64> {
     let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
     line.split_whitespace().next()?.parse().ok().map(|kib: u64| kib * 1024)
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_does_not_fit_is_refused_with_both_numbers() {
+    fn refuses_load_without_memory() {
         let free = available("MemTotal:  2048 kB\nMemAvailable:     1000 kB\n");
         assert_eq!(free, Some(1_024_000));
         let options = Options { flows: 3, window: 57_344, ..Options::default() };

@@ -1,8 +1,8 @@
 //! Rapid in this machine's Linux TCP.
 //!
-//! [`load`] registers the congestion control, [`status`] returns what its connections measure, and [`unload`] removes
-//! it. No process stays in user space in between: the kernel keeps what is registered, and [`pins`](self) in a file
-//! system of our own let later commands find it.
+//! [`load`] registers the congestion control, [`status`] returns its connections' measurements, and [`unload`] removes
+//! it. No process runs in between: the kernel holds the registration, and [`pins`](self) in a private BPF file system let later
+//! commands find it.
 
 mod brought;
 mod config;

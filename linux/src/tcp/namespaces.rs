@@ -54,8 +54,8 @@ fn mounted() -> Vec<PathBuf> {
     mounts.lines().filter_map(mounted_namespace).collect()
 }
 
-/// Reads a line of `/proc/PID/mountinfo` (proc_pid_mountinfo(5)): the fourth word is what is mounted, the fifth where; a
-/// space there is `\040`.
+/// Parses a line of `/proc/PID/mountinfo` (proc_pid_mountinfo(5)): the fourth word is the mounted root, the fifth the mount
+/// point; a space there is `\040`.
 fn mounted_namespace(line: &str) -> Option<PathBuf> {
     let mut words = line.split(' ').skip(3);
     let (what, place) = (words.next()?, words.next()?);
@@ -84,13 +84,13 @@ pub fn within(wanted: Identity, work: impl Fn() -> Result<(), Error> + Sync) -> 
     enter(&place, || if here()? == wanted { work() } else { Ok(()) })
 }
 
-/// Uses a thread of its own, because a thread that enters a namespace stays there. A namespace that is gone is passed over.
+/// Runs on a new thread, because a thread that enters a namespace stays there. Skips a namespace that is gone.
 fn enter(place: &Path, work: impl FnOnce() -> Result<(), Error> + Send) -> Result<(), Error> {
     let Ok(namespace) = File::open(place) else { return Ok(()) };
     std::thread::scope(|scope| {
         let worker = scope.spawn(|| match setns(&namespace, CloneFlags::CLONE_NEWNET) {
             Ok(()) => work(),
-            // Not a namespace: a name whose namespace was unmounted.
+            // An unmounted name, not a namespace.
             Err(nix::Error::EINVAL) => Ok(()),
             Err(error) => Err(Error::machine("a network namespace", error)),
         });
@@ -98,7 +98,7 @@ fn enter(place: &Path, work: impl FnOnce() -> Result<(), Error> + Send) -> Resul
     })
 }
 
-/// The setting of the current namespace that says what its connections use.
+/// The current namespace's default congestion control.
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
 /// The namespace that the machine began with, and what every kernel can use.
@@ -109,9 +109,9 @@ fn default_here() -> String {
     fs::read_to_string(DEFAULT).unwrap_or_default().trim().to_string()
 }
 
-/// Wherever `name` is what connections use unless told otherwise, sets it to the first that the kernel takes: `wanted`, what
-/// the first namespace uses (this one, where that may not be looked at), CUBIC. The kernel keeps what a namespace was set to,
-/// even once it is no longer registered; the same name, set again, is what is registered now.
+/// Wherever `name` is the default, replaces it by the first that the kernel accepts: `wanted`, the default of the first
+/// namespace (or of this one, if that is not readable), CUBIC. A namespace keeps its default even after that is unregistered;
+/// setting the same name again selects the current registration.
 pub fn set_default(name: &str, wanted: Option<&str>) -> Result<(), Error> {
     let first = Mutex::new(String::new());
     enter(Path::new(FIRST), || {
@@ -120,13 +120,13 @@ pub fn set_default(name: &str, wanted: Option<&str>) -> Result<(), Error> {
     })?;
     let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
     let own = default_here();
-    // Empty where process 1's namespace may not be looked at; and an empty word written there changes nothing, without an error.
+    // Empty if process 1's namespace is not readable; writing an empty word changes nothing, without an error.
     let first = [first.as_str(), &own].into_iter().find(|first| !first.is_empty()).filter(|first| *first != name);
     each(|| {
         let mut instead = wanted.into_iter().chain(first).chain(ALWAYS);
         match default_here() != name || instead.any(|other| fs::write(DEFAULT, other).is_ok()) {
             true => Ok(()),
-            false => Err(Error::Machine(format!("{DEFAULT} stays {name}: the kernel takes nothing else"))),
+            false => Err(Error::Machine(format!("{DEFAULT} stays {name}: the kernel accepts no other controller"))),
         }
     })
 }
@@ -137,7 +137,7 @@ mod tests {
 
     /// Lines as Linux 6.1 has them.
     #[test]
-    fn a_mounted_network_namespace_is_known_wherever_it_is() {
+    fn finds_network_namespace_at_any_mount() {
         let found = |line| mounted_namespace(line).map(|place| place.display().to_string());
         let named = "36 33 0:4 net:[4026532281] /run/netns/one rw - nsfs nsfs rw";
         assert_eq!(found(named), Some("/run/netns/one".to_string()));

@@ -1,4 +1,4 @@
-//! What to load, and how.
+//! Options of a load.
 
 use crate::tcp::Error;
 use crate::tcp::report::{Config, WINDOW_MOST, WINDOW_USUAL};
@@ -34,14 +34,14 @@ impl Law {
     }
 }
 
-/// What to load, and how.
+/// Options of a load.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Name of the congestion control.
     pub name: String,
     /// The law, and its settings. Each connection uses its own packet size.
     pub law: Law,
-    /// Most connections that Rapid steers at a time; CUBIC steers the others.
+    /// Maximum number of concurrent Rapid connections; CUBIC steers the others.
     pub flows: u32,
     /// Most of these of one user (of one network namespace). `None`: half of `flows`, and all where there is one.
     pub flows_per_user: Option<u32>,
@@ -49,14 +49,14 @@ pub struct Options {
     pub window: u32,
     /// The most of each gap that is spent waiting in a loop: better gaps, at the price of a busy processor.
     pub spin: Span,
-    /// Most packets that leave at a time, where gaps are so short that TCP makes super-packets.
+    /// Maximum packets per group, where gaps are so short that TCP makes super-packets.
     pub together: u16,
-    /// Devices that shall take no more than these from TCP at a time.
+    /// Devices to limit to this.
     pub devices: Vec<String>,
-    /// Whether connections of other congestion controls offer arrival times too. This serves senders that use Rapid but
-    /// did not open the connection, and connections whose congestion control is set after `connect`.
+    /// Whether connections of other congestion controls also offer arrival times, for senders that use Rapid without having
+    /// opened the connection, and connections whose congestion control is set after `connect`.
     pub volunteer: bool,
-    /// The cgroup2 whose sockets may negotiate the TCP option. `None`: the root, and so every socket.
+    /// The cgroup2 whose sockets may negotiate the TCP option. `None`: the root, that is every socket.
     pub cgroup: Option<PathBuf>,
     /// For tests: another compiled sender than the one this crate brings. It is not tried out.
     #[doc(hidden)]
@@ -91,7 +91,7 @@ const MOST_FLOWS: u32 = 16384;
 /// A group is read as its first packet. With eight the law would take each for a batch of a receiver that coalesces
 /// (`coalescing.h`: an eighth of a gap).
 pub const MOST_TOGETHER: u16 = 7;
-/// The unit in which the load says what it takes.
+/// Unit of reported memory.
 pub const MIB: u64 = 1 << 20;
 /// Spinning holds back the bottom halves of interrupts, so it must stay short.
 const LONGEST_SPIN: Span = Span::from_micros(50);

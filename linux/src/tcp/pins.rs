@@ -1,9 +1,9 @@
-//! Pins: our own BPF file system at `/run/packetscale` keeps what is loaded findable.
+//! Pins: a private BPF file system at `/run/packetscale` makes loads findable.
 //!
 //! ```text
-//! NAME          what is loaded under a name
-//! NAME-COUNT    what was loaded under it before it was replaced, while connections use it
-//! -arrivals     the programs that note and tell arrivals: one copy for all names, kept as long as there is one
+//! NAME          the load of this name
+//! NAME-COUNT    a replaced load of this name that still has connections
+//! -arrivals     the programs that record and report arrivals: one copy for all names, removed with the last
 //! ```
 //!
 //! It is not under `/sys/fs/bpf`, because `ip netns exec` mounts a fresh `/sys`, which hides it. It is always in the
@@ -24,15 +24,15 @@ use std::time::{Duration, Instant};
 
 const ROOT: &str = "/run/packetscale";
 /// The pin of the map that registers a controller of a file. That of Rapid has another name.
-pub const BROUGHT: &str = "brought";
+pub const USER_PIN: &str = "brought";
 const ARRIVALS: &str = "-arrivals";
-/// Whoever changes what is loaded holds this file's lock.
+/// Lock file for changes of loads.
 const LOCK: &str = "/run/packetscale.lock";
-/// How long one waits for another, and how often one looks.
+/// Maximum wait for the lock, and the poll interval.
 const PATIENCE: Duration = Duration::from_secs(10);
-const LOOK: Duration = Duration::from_millis(20);
+const POLL: Duration = Duration::from_millis(20);
 
-/// Returns the folder for what is loaded under `name`.
+/// Folder of the load of this name.
 pub fn folder(name: &str) -> PathBuf {
     Path::new(ROOT).join(name)
 }
@@ -42,8 +42,8 @@ pub fn arrivals() -> PathBuf {
     Path::new(ROOT).join(ARRIVALS)
 }
 
-/// Runs `work` in the mount namespace that holds the pins. Uses a thread of its own, because a thread that enters a
-/// mount namespace stays there.
+/// Runs `work` in the mount namespace that has the pins, on a new thread, because a thread that enters a mount namespace stays
+/// there.
 pub fn among_pins<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     let enter = || -> Result<(), nix::Error> {
         let Ok(first) = File::open("/proc/1/ns/mnt") else { return Ok(()) };
@@ -59,10 +59,10 @@ pub fn among_pins<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Re
     })
 }
 
-/// The right to change what is loaded. The kernel takes it from a process that ends, however it ends.
+/// Permission to change loads. The kernel releases it when the process ends.
 pub struct Lock(#[expect(dead_code, reason = "the open file holds the lock")] File);
 
-/// Waits until nobody else changes what is loaded.
+/// Waits for the lock.
 pub fn lock() -> Result<Lock, Error> {
     let failed = |error: io::Error| Error::machine(LOCK, error);
     let began = Instant::now();
@@ -70,10 +70,10 @@ pub fn lock() -> Result<Lock, Error> {
         loop {
             let file = File::options().write(true).create(true).truncate(false).open(LOCK).map_err(failed)?;
             match file.try_lock() {
-                // Its last holder has removed it: then nobody else will find this lock.
+                // Its last holder has removed the file, so no other process can find this lock.
                 Ok(()) if !is_at(&file, LOCK) => {}
                 Ok(()) => return Ok(Lock(file)),
-                Err(TryLockError::WouldBlock) if began.elapsed() < PATIENCE => std::thread::sleep(LOOK),
+                Err(TryLockError::WouldBlock) if began.elapsed() < PATIENCE => std::thread::sleep(POLL),
                 Err(TryLockError::WouldBlock) => {
                     return Err(Error::Machine(format!(
                         "{LOCK}: another packetscale tcp load or unload has been at work for {} s",
@@ -127,7 +127,7 @@ pub fn folders() -> Vec<PathBuf> {
     found
 }
 
-/// The folders of what is loaded under `name` and of what was before.
+/// Folders of the load of this name and of earlier ones.
 pub fn generations(name: &str) -> Vec<PathBuf> {
     let of_name = |path: &PathBuf| {
         let folder = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -136,13 +136,13 @@ pub fn generations(name: &str) -> Vec<PathBuf> {
     folders().into_iter().filter(of_name).collect()
 }
 
-/// A folder for what is loaded under `name` and will be replaced.
+/// An unused folder for a load that is about to be replaced.
 pub fn vacant(name: &str) -> PathBuf {
     let numbered = |number: u32| folder(&format!("{name}-{number}"));
     (1..).map(numbered).find(|path| !path.exists()).unwrap_or_else(|| numbered(0))
 }
 
-/// Once nothing is loaded, removes what all names share, and unmounts the file system.
+/// After the last load is gone, removes the shared programs, and unmounts the file system.
 pub fn leave_no_trace() -> Result<(), Error> {
     let failed = |error: &dyn std::fmt::Display| Error::machine(ROOT, error);
     if !folders().is_empty() {
@@ -158,14 +158,14 @@ pub fn leave_no_trace() -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether what is loaded under this name was brought, whatever became of its registration.
-pub fn is_brought(name: &str) -> Result<bool, Error> {
-    among_pins(|| Ok(generations(name).iter().any(|folder| folder.join(BROUGHT).exists())))
+/// Whether the load of this name is a user controller, registered or not.
+pub fn is_user_controller(name: &str) -> Result<bool, Error> {
+    among_pins(|| Ok(generations(name).iter().any(|folder| folder.join(USER_PIN).exists())))
 }
 
 /// The refusal of what only Rapid can do.
-pub fn refuse_brought(name: &str) -> Result<(), Error> {
-    match is_brought(name)? {
+pub fn refuse_user_controller(name: &str) -> Result<(), Error> {
+    match is_user_controller(name)? {
         true => Err(Error::Machine(format!(
             "{name} was loaded from a file: it has no measurements and no switch, and Rapid does not replace it; \
              `packetscale tcp status` and `unload` serve it"
@@ -182,7 +182,7 @@ pub fn not_loaded(name: &str) -> Error {
 pub fn open(name: &str, map: &str) -> Result<MapHandle, Error> {
     check_name(name)?;
     able()?;
-    refuse_brought(name)?;
+    refuse_user_controller(name)?;
     among_pins(|| {
         let folder = folder(name);
         if !folder.exists() {
@@ -190,7 +190,7 @@ pub fn open(name: &str, map: &str) -> Result<MapHandle, Error> {
         }
         if !folder.join(map).exists() {
             return Err(Error::Machine(format!(
-                "a load or unload of {name} was interrupted: `packetscale tcp unload` removes what it has left"
+                "a load or unload of {name} was interrupted: `packetscale tcp unload` cleans up"
             )));
         }
         MapHandle::from_pinned_path(folder.join(map)).map_err(|error| Error::machine(map, error))

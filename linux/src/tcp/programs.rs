@@ -21,12 +21,12 @@ const KEPT: [&str; 8] = [CONTROL, "conns", "slots", "config", "fallen", "events"
 
 /// The map of arrival times that peers report.
 const FEEDBACK: &str = "feedback";
-/// The map of the congestion controls whose connections ask for arrivals.
+/// Map of the congestion controls whose connections request arrivals.
 const ASKERS: &str = "askers";
-/// The maps that what tells arrivals hands on when it is replaced.
+/// Maps that survive a replacement of the arrival programs.
 const HANDED_ON: [&str; 6] = [FEEDBACK, ASKERS, "stamps", "deaf", "answered", "wanting"];
 
-/// The constant of the sender that says how many transmissions a connection remembers, less one.
+/// The sender's constant for the number of transmissions remembered per connection, less one.
 const RECORD_MASK: &str = ".rodata.records";
 
 /// All programs, loaded but not yet attached.
@@ -53,9 +53,9 @@ impl Programs {
         listen_to_libbpf();
         let mut sender = open(sender_of(options))?;
         let memory = provide(&mut sender, options)?;
-        machine::has_room(memory, options)?;
+        machine::has_memory(memory, options)?;
         let (mut receiver, mut without_option) = (None, None);
-        if is_told() {
+        if is_reported() {
             let feedback = MapHandle::from_pinned_path(pins::arrivals().join(FEEDBACK)).map_err(failed(FEEDBACK))?;
             reuse(&mut sender, FEEDBACK, feedback.as_fd())?;
         } else {
@@ -91,14 +91,14 @@ fn sender_of(options: &Options) -> &[u8] {
     options.sender.as_deref().unwrap_or(own)
 }
 
-/// Whether arrivals are noted and told, for a name that is loaded. The link is pinned last.
-fn is_told() -> bool {
+/// Whether arrivals are recorded and reported, for a loaded name. The link is pinned last.
+fn is_reported() -> bool {
     pins::arrivals().join(OPTION).exists()
 }
 
 impl Receiver {
-    /// Attaches the option to the connections of a cgroup, and keeps it and what it needs. What a load that was killed has
-    /// kept of it goes first.
+    /// Attaches the option to the connections of a cgroup, and pins it and its dependencies. First removes the remains of an
+    /// interrupted load.
     pub fn settle(&mut self, cgroup: &Path) -> Result<(), Error> {
         let folder = pins::arrivals();
         pins::remove(&folder)?;
@@ -111,11 +111,11 @@ impl Receiver {
         link.pin(folder.join(OPTION)).map_err(|error| Error::machine(&what, error))
     }
 
-    /// Takes the place of what notes and tells arrivals now, with its memory: connections notice nothing.
+    /// Replaces the programs that record and report arrivals, keeping their maps: connections are not disturbed.
     pub fn replace(volunteer: bool) -> Result<(), Error> {
         const NEXT: &str = "next";
         let folder = pins::arrivals();
-        if !is_told() {
+        if !is_reported() {
             return Ok(());
         }
         let mut new = Receiver::load_over(volunteer, Some(&folder))?;
@@ -194,12 +194,12 @@ pub fn ask(name: &str) -> Result<(), Error> {
 /// From now on, connections of this congestion control do not ask for arrival times.
 pub fn ask_no_more(name: &str) -> Result<(), Error> {
     let Some(askers) = askers()? else { return Ok(()) };
-    // Fails where it never asked; then there is nothing to delete.
+    // Fails if it was never registered there.
     let _ = askers.delete(&asker(name));
     Ok(())
 }
 
-/// Makes the programs use the maps pinned in `folder`, if they mean the same. An older version may have kept fewer.
+/// Reuses the maps pinned in `folder` if their layout agrees. Older versions may have fewer.
 fn take_maps(option: &mut OpenObject, folder: &Path) -> Result<(), Error> {
     for name in HANDED_ON.into_iter().filter(|name| folder.join(name).exists()) {
         let old = MapHandle::from_pinned_path(folder.join(name)).map_err(failed(name))?;
@@ -207,7 +207,7 @@ fn take_maps(option: &mut OpenObject, folder: &Path) -> Result<(), Error> {
         let (here, there) = ((map.key_size(), map.value_size()), (old.key_size(), old.value_size()));
         if here != there {
             return Err(Error::Machine(format!(
-                "the map {name} of what is loaded has keys and values of {there:?} B, this version's of {here:?} B: it \
+                "the loaded map {name} has keys and values of {there:?} B, this version's of {here:?} B: it \
                  cannot be replaced in use; unload --drain, then load"
             )));
         }

@@ -1,19 +1,19 @@
-//! Puts another version in the place of what is loaded, while connections use it.
+//! Replaces a load while connections use it.
 //!
-//! 1. The new one is loaded under a name of its own, and tried. If it fails, nothing has changed.
-//! 2. What notes and tells arrivals is replaced; it keeps its memory.
-//! 3. The pins of the old one get another name, and the new one those of the old.
-//! 4. The name is registered anew. A kernel registers a name once, so the old registration goes first. It waits there for
-//!    all processors to have noticed; meanwhile the new one tries again and again.
+//! 1. The new version is loaded under its own name, and tested. If that fails, nothing has changed.
+//! 2. The programs that record and report arrivals are replaced; their maps stay.
+//! 3. The pins of the old version are renamed, and the new ones take their names.
+//! 4. The name is registered again. A kernel registers a name once, so the old registration is removed first, which waits for
+//!    an RCU grace period; meanwhile the new one retries.
 //!
-//! Connections that there are keep the old programs and their memory until they end, and so do sockets that chose the
-//! controller before, listeners among them, and what listeners accept. New sockets have the new one.
+//! Existing connections keep the old programs and maps until they end, and so do sockets that selected the controller earlier,
+//! listeners and the connections that they accept included. New sockets get the new version.
 
 use crate::tcp::config::Settings;
 use crate::tcp::drain::set;
 use crate::tcp::machine::able;
 use crate::tcp::options::{ON_TRIAL, Options};
-use crate::tcp::pins::refuse_brought;
+use crate::tcp::pins::refuse_user_controller;
 use crate::tcp::programs::Receiver;
 use crate::tcp::report::{SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::tcp::selftest::Trial;
@@ -30,7 +30,7 @@ const TRIED_FLOWS: u32 = 2;
 /// How long the old registration may take to go.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// What replacing has found.
+/// Result of a replacement.
 #[derive(Clone, Debug)]
 pub struct Replaced {
     /// The trial of the new version.
@@ -39,8 +39,7 @@ pub struct Replaced {
     pub old: usize,
 }
 
-/// Puts what `options` say in the place of what is loaded under that name; loads it where nothing is. Devices that were
-/// prepared stay so.
+/// Replaces the load of this name by one with `options`, or loads it if there is none. Prepared devices stay prepared.
 ///
 /// # Errors
 /// As [`crate::tcp::load`]. A new version that this machine cannot run changes nothing.
@@ -49,7 +48,7 @@ pub fn replace(options: &Options) -> Result<Replaced, Error> {
     able()?;
     let name = options.name.as_str();
     let _lock = pins::lock()?;
-    refuse_brought(name)?;
+    refuse_user_controller(name)?;
     match (is_registered(name), is_ours(name)?) {
         (true, false) => Err(not_ours(name)),
         (_, true) => over(options),
@@ -110,7 +109,7 @@ pub fn exchange(earlier: &[PathBuf], mut register: impl FnMut() -> Result<(), Er
         let began = Instant::now();
         let registered = loop {
             match register() {
-                // Whom nobody makes room fails at once.
+                // Without an earlier version there is no registration to wait for.
                 Err(_) if !earlier.is_empty() && began.elapsed() < PATIENCE => {}
                 registered => break registered,
             }
@@ -120,7 +119,7 @@ pub fn exchange(earlier: &[PathBuf], mut register: impl FnMut() -> Result<(), Er
     })
 }
 
-/// The new one keeps what is known of the devices.
+/// Copies the device settings to the new version.
 fn hand_on(from: &Path, to: &Path) -> Result<(), Error> {
     match from.join(devices::TOUCHED).exists() {
         true => rename(&from.join(devices::TOUCHED), &to.join(devices::TOUCHED)),

@@ -1,4 +1,4 @@
-//! What the programs write for user space: the mirror of `bpf/report.h`.
+//! Records that the programs write for user space: the mirror of `bpf/report.h`.
 
 use crate::tcp::wire::Plain;
 use packetscale_models::rapid::{RawParams, RawThesisParams};
@@ -7,7 +7,7 @@ use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 /// How many streams a connection remembers, as in `bpf/memory.h`.
 pub const STREAMS: u32 = 256;
-/// How many transmissions it remembers at least, and at most: the programs tell those in flight apart by 16 bits.
+/// Minimum and maximum number of transmissions remembered: the programs distinguish those in flight by 16 bits.
 const FEWEST_RECORDS: u32 = 1 << 12;
 const MOST_RECORDS: u32 = 1 << 16;
 
@@ -78,7 +78,7 @@ fn libc_family_inet() -> u32 {
     nix::sys::socket::AddressFamily::Inet as u32
 }
 
-/// What steers a connection.
+/// The controller of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
@@ -90,15 +90,15 @@ pub enum Mode {
     Cubic,
 }
 
-/// What a connection under Rapid does.
+/// Phase of a Rapid connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activity {
-    /// It sends, and nobody knows yet whether arrivals will come: TCP starts slowly.
+    /// It sends, and has not seen whether arrival reports will come: TCP's slow start.
     Waits,
-    /// No data of its own has arrived, as at a connection's receiving end.
+    /// It sends no data, as at a connection's receiving end.
     Receives,
-    /// It looks for the path's rate.
+    /// Start-up.
     StartsUp,
     /// The law steers it.
     Sends,
@@ -134,7 +134,7 @@ pub enum Reason {
     NoStamps,
     /// At this rate, this machine ends its gaps far too late.
     CannotPace,
-    /// Several packets leave at a time, because the device does the segmentation.
+    /// Packets leave in groups, because the device segments them.
     Bursts,
     /// Rapid was switched off, or is being unloaded.
     SwitchedOff,
@@ -165,13 +165,13 @@ impl Reason {
     }
 }
 
-/// What else than the law keeps packets back: as in `bpf/report.h`.
+/// Limits other than the law's that hold packets back, as in `bpf/report.h`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Limit {
-    /// The application has nothing to send.
+    /// The application has no data.
     Application,
-    /// The receiver's window has no room.
+    /// The receiver's window is full.
     Receiver,
     /// As many packets are in flight as a connection has records for.
     Window,
@@ -182,18 +182,17 @@ impl Limit {
     pub const ALL: [Limit; 3] = [Limit::Application, Limit::Receiver, Limit::Window];
 }
 
-/// The most packets in flight where so many transmissions are remembered, as in `bpf/counters.h`: an eighth of them may
-/// have been sent again.
+/// Maximum window for a number of remembered transmissions, as in `bpf/counters.h`: an eighth of them may be retransmissions.
 const fn window_of(records: u32) -> u32 {
     records - records / 8
 }
 
-/// The most packets in flight, where nothing else is asked for.
+/// Default maximum window, in packets.
 pub const WINDOW_USUAL: u32 = window_of(FEWEST_RECORDS);
-/// The most packets in flight that may be asked for.
+/// Largest allowed maximum window, in packets.
 pub const WINDOW_MOST: u32 = window_of(MOST_RECORDS);
 
-/// How many transmissions a connection remembers, so that so many packets may be in flight.
+/// Number of transmissions to remember for a maximum window in packets.
 pub fn records(window: u32) -> u32 {
     let mut records = FEWEST_RECORDS;
     while window_of(records) < window && records < MOST_RECORDS {
@@ -247,7 +246,7 @@ impl Report {
         if self.mode == 0 { Mode::Free } else { Mode::Rapid }
     }
 
-    /// Returns what the connection does.
+    /// The connection's phase.
     pub fn activity(&self) -> Activity {
         match self {
             Report { waiting: 1.., .. } => Activity::Waits,
@@ -336,7 +335,7 @@ pub struct Config {
     pub together: u16,
 }
 
-/// Values of `Config::switched`: no new connections; and none of those that there are.
+/// Values of `Config::switched`: closed to new connections; and for existing ones too.
 pub const SWITCHED_CLOSED: u32 = 1;
 pub const SWITCHED_OFF: u32 = 2;
 
@@ -357,7 +356,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_read_as_it_was_written() {
+    fn address_round_trips() {
         let v4 = ["10.1.2.3:80", "192.168.0.254:65535"];
         let v6 = ["[2001:db8::1]:443", "[fe80::1:2:3]:5201"];
         for [local, remote] in [v4, v6].map(|pair| pair.map(|text| text.parse().expect("an address"))) {
@@ -367,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn the_records_of_a_window_are_the_fewest_of_which_seven_eighths_are_enough() {
+    fn window_needs_fewest_sufficient_records() {
         let expected = [(10, 4096), (3584, 4096), (3585, 8192), (14_336, 16_384), (28_673, 65_536), (57_344, 65_536)];
         for (window, fewest) in expected {
             assert_eq!(records(window), fewest, "{window} packets");
@@ -375,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_that_has_sent_nothing_receives() {
+    fn silent_end_is_receiving() {
         let zero = [0u8; size_of::<Report>()];
         let mut report: Report = crate::tcp::wire::value_of(&zero).expect("a report");
         let mut does = |waiting, packets, startup| {
@@ -389,7 +388,7 @@ mod tests {
     }
 
     #[test]
-    fn a_quantile_of_gap_errors_is_the_top_of_its_bucket() {
+    fn gap_error_quantile_is_bucket_top() {
         let zero = [0u8; size_of::<Report>()];
         let mut report: Report = crate::tcp::wire::value_of(&zero).expect("a report");
         assert_eq!(report.gap_error_ns(0.5), None);

@@ -1,8 +1,7 @@
-//! A trial at load, because no kernel promises what the programs rely on.
+//! Self-test at load, because no kernel guarantees the behaviour that the programs need.
 //!
-//! The trial makes a connection over the loopback device of a network namespace that ends with it. TCP counts the
-//! packets that it sends. The packet clock must have seen each of them leave, one at a time, and arrival times must
-//! have come back.
+//! It makes a connection over the loopback device of a network namespace that ends with it. TCP counts the packets that it
+//! sends. The packet clock must have seen each of them leave, one at a time, and arrival times must have come back.
 
 use crate::tcp::report::{Reason, Report};
 use crate::tcp::status::status;
@@ -54,7 +53,7 @@ pub fn try_out(name: &str, option: bool, without_option: Option<String>) -> Resu
 
 fn judge(trial: &Trial, option: bool) -> Result<(), Error> {
     let Trial { packets, seen, bursts, delivered, stamped, .. } = *trial;
-    // While nobody knows whether arrivals will come, the packet clock stands.
+    // Until arrival reports come, the packet clock is stopped.
     if !option && seen == 0 {
         return Ok(());
     }
@@ -125,7 +124,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_kernel_that_sends_unseen_or_in_bursts_or_returns_no_arrivals_is_refused() {
+    fn refuses_kernel_with_bursts_or_missing_arrivals() {
         let good = || Trial { packets: 400, seen: 399, bursts: 9, delivered: 390, stamped: 380, ..Trial::default() };
         assert!(judge(&good(), true).is_ok());
         for bad in [Trial { seen: 300, ..good() }, Trial { bursts: 200, ..good() }, Trial { stamped: 10, ..good() }] {

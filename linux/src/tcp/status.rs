@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The state of the congestion control loaded under a name.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// Most connections that Rapid steers at a time.
+    /// Maximum number of concurrent Rapid connections.
     pub flows: u32,
     /// Most packets in flight of one of them.
     pub window: u32,
@@ -32,13 +32,13 @@ pub struct Status {
     pub open: BTreeSet<Address>,
     /// Why the kernel does not list the connections that CUBIC has taken over, if it does not.
     pub unlisted: Option<String>,
-    /// What all connections together have done.
+    /// Totals of all connections.
     pub counters: Counters,
     /// The present time by the monotonic clock, nanoseconds.
     pub now_ns: u64,
 }
 
-/// Returns the most connections that Rapid steers at a time.
+/// Maximum number of concurrent Rapid connections.
 ///
 /// # Errors
 /// Nothing is loaded under `name`.
@@ -46,7 +46,7 @@ pub fn flows(name: &str) -> Result<u32, Error> {
     Ok(pins::open(name, "conns")?.max_entries() - 1)
 }
 
-/// Returns the bytes of kernel memory that the load has taken.
+/// Bytes of kernel memory of the load.
 ///
 /// # Errors
 /// Nothing is loaded under `name`.
@@ -54,7 +54,7 @@ pub fn memory(name: &str) -> Result<u64, Error> {
     Ok(u64::from(Settings::of(name)?.read()?.memory_mib) * MIB)
 }
 
-/// Returns whether Rapid is switched off, and whether it is unloaded when its connections have ended.
+/// Whether Rapid is switched off, and whether it is unloaded once its connections have ended.
 ///
 /// # Errors
 /// Nothing is loaded under `name`.

@@ -3,7 +3,7 @@
 use crate::tcp::machine::cgroup_root;
 use crate::tcp::objects::broken;
 use crate::tcp::options::{CONTROL, ON_TRIAL, Options};
-use crate::tcp::pins::BROUGHT;
+use crate::tcp::pins::USER_PIN;
 use crate::tcp::programs::Programs;
 use crate::tcp::report::{Mode, Report, SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::tcp::selftest::Trial;
@@ -29,9 +29,9 @@ pub fn not_ours(name: &str) -> Error {
     Error::Machine(format!("this kernel has a congestion control named {name} already, which is not ours"))
 }
 
-/// How many connections use what is in this folder.
+/// Number of connections that use the load in this folder.
 pub fn active(folder: &Path) -> usize {
-    if let Ok(control) = MapHandle::from_pinned_path(folder.join(BROUGHT)) {
+    if let Ok(control) = MapHandle::from_pinned_path(folder.join(USER_PIN)) {
         return users(&control);
     }
     let Ok(conns) = MapHandle::from_pinned_path(folder.join("conns")) else { return 0 };
@@ -42,7 +42,7 @@ pub fn active(folder: &Path) -> usize {
     (1..conns.max_entries()).filter(is_used).count()
 }
 
-/// How many use what is in this folder: the kernel counts them with the map that registers it, and the registration too.
+/// Users of the load in this folder: the kernel counts them with the registering map, and the registration too.
 fn users(control: &MapHandle) -> usize {
     /// `BPF_STRUCT_OPS_STATE_INUSE` of kernel/bpf/bpf_struct_ops.c: the registration is there.
     const IN_USE: u32 = 1;
@@ -53,7 +53,7 @@ fn users(control: &MapHandle) -> usize {
     count.saturating_sub(u32::from(state == IN_USE)) as usize
 }
 
-/// Removes the folders that nothing uses any more; returns how many connections use the others.
+/// Removes the folders without users; returns the number of connections of the others.
 pub fn remove_unused(folders: Vec<PathBuf>) -> Result<usize, Error> {
     let mut used = 0;
     for folder in folders {
@@ -65,7 +65,7 @@ pub fn remove_unused(folders: Vec<PathBuf>) -> Result<usize, Error> {
     Ok(used)
 }
 
-/// Loads where nothing is loaded under this name.
+/// Loads under a name without a load.
 pub fn load_afresh(options: &Options) -> Result<Trial, Error> {
     let name = options.name.as_str();
     let undone = |error| {
@@ -118,11 +118,11 @@ pub fn register_map(object: &mut Object, name: &OsStr) -> Result<(), Error> {
     Ok(())
 }
 
-/// From now on, the name of what is in this folder finds nothing.
+/// Unregisters the load in this folder.
 pub fn unregister(folder: &Path) -> Result<(), Error> {
-    for pinned in [CONTROL, BROUGHT].map(|pin| folder.join(pin)).iter().filter(|pinned| pinned.exists()) {
+    for pinned in [CONTROL, USER_PIN].map(|pin| folder.join(pin)).iter().filter(|pinned| pinned.exists()) {
         let control = MapHandle::from_pinned_path(pinned).map_err(|error| Error::machine(CONTROL, error))?;
-        // Fails where it was never registered; then there is nothing to delete.
+        // Fails if it was never registered.
         let _ = control.delete(&0u32.to_ne_bytes());
     }
     Ok(())
@@ -146,8 +146,8 @@ pub fn undo(name: &str) -> Result<(), Error> {
         programs::ask_no_more(name)?;
     }
     for folder in folders {
-        // Arrivals may go on under another name: then nothing else ends what it steers. Another version's settings are not ours to
-        // read; its connections end as before.
+        // Arrivals may continue under another name, so its connections must be ended explicitly. Another version's settings have
+        // an unknown layout; its connections end without it.
         let _ = config::switch(&folder, SWITCHED_CLOSED | SWITCHED_OFF);
         devices::restore(&folder)?;
         pins::remove(&folder)?;

@@ -21,7 +21,7 @@ pub fn connected(name: &str, to: SocketAddrV4) -> nix::Result<TcpStream> {
     Ok(TcpStream::from(socket))
 }
 
-/// What TCP says of the connection (`TCP_INFO`).
+/// `TCP_INFO` of the connection.
 pub fn info(stream: &TcpStream) -> io::Result<libc::tcp_info> {
     // SAFETY: plain words; the kernel fills those that it knows.
     unsafe {

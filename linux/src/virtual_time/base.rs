@@ -1,14 +1,14 @@
-//! The machine that every run of a kernel begins from: booted, its modules inserted, Rapid loaded, its clock checked. It
-//! is made once, and kept in the cache under the digest of all that it is made from. Making it is deterministic, too:
-//! it stands still at the same instruction each time.
+//! The snapshot from which every run of a kernel starts: booted, its modules inserted, Rapid loaded, its clock checked. It
+//! is made once, and stored in the cache under the digest of all its inputs. Making it is deterministic, too: it pauses at the
+//! same instruction each time.
 
 use crate::virtual_time::board::MEMORY;
+use crate::virtual_time::disk_space;
 use crate::virtual_time::error::VirtualError;
 use crate::virtual_time::image::{Program, image};
 use crate::virtual_time::job::{Facts, answered};
 use crate::virtual_time::kernels::{Kernel, cache};
 use crate::virtual_time::machine::{Files, Machine, kernel_line, machine_words, qemu};
-use crate::virtual_time::room;
 use harness::runner::{Hash, of_file};
 use std::fs::{self, File};
 use std::io::Write;
@@ -18,7 +18,7 @@ use std::process::Command;
 /// Largest lateness of a sleep of 1 ms, at the median: above it, the machine's timers do not follow its clock.
 const MOST_LATE_NS: u64 = 2_000;
 
-/// A kept machine.
+/// A stored machine.
 #[derive(Clone, Debug)]
 pub(crate) struct Base {
     /// SHA-256 of all that it is made from: the emulator, its words, the kernel, the file system.
@@ -38,10 +38,10 @@ const INITRD: &str = "initrd";
 const DISK: &str = "disk.qcow2";
 
 impl Base {
-    /// Finds it in the cache, or makes it. `own` is this program; `bench` has what else is to run in the machine.
+    /// Loads it from the cache, or makes it. `own` is this program; `bench` has the other programs of the machine.
     ///
     /// # Errors
-    /// What is missing or failed, or a clock that is late.
+    /// What is missing or failed, or an inaccurate clock.
     pub fn of(kernel: &Kernel, own: &Path, bench: Option<&[Program]>) -> Result<Base, VirtualError> {
         let initrd = image(own, kernel, bench)?;
         let digest = digest(kernel, &initrd)?;
@@ -62,11 +62,11 @@ impl Base {
         digest(kernel, &image(own, kernel, None)?)
     }
 
-    /// Starts a copy of it, which stands.
+    /// Starts a paused copy of it.
     pub fn copy(&self, place: &Path) -> Result<Machine, VirtualError> {
         let (kept, disk) = (self.folder.join(DISK), place.join(DISK));
         let about = fs::metadata(&kept).map_err(VirtualError::doing(kept.display()))?;
-        room::check_copy(place, about.len())?;
+        disk_space::check_copy(place, about.len())?;
         fs::copy(&kept, &disk).map_err(VirtualError::doing(disk.display()))?;
         let (initrd, console) = (self.folder.join(INITRD), place.join("console"));
         Machine::resume(&Files { kernel: &self.kernel, initrd: &initrd, disk: &disk, console: &console })
@@ -85,7 +85,7 @@ fn digest(kernel: &Kernel, initrd: &[u8]) -> Result<String, VirtualError> {
 }
 
 fn make(kernel: &Kernel, initrd: &[u8], folder: &Path) -> Result<Facts, VirtualError> {
-    room::check(folder)?;
+    disk_space::check(folder)?;
     let place = |name: &str| folder.join(name);
     let (file, disk, console) = (place(INITRD), place(DISK), place("console"));
     fs::write(&file, initrd).map_err(VirtualError::doing(file.display()))?;
@@ -101,13 +101,13 @@ fn make(kernel: &Kernel, initrd: &[u8], folder: &Path) -> Result<Facts, VirtualE
         return Err(VirtualError(format!("{}: {late}; {MOST_LATE_NS} ns would do", kernel.name)));
     }
     // The disk may have become full meanwhile: then that is the reason.
-    machine.keep().map_err(|error| room::check(folder).err().unwrap_or(error))?;
+    machine.keep().map_err(|error| disk_space::check(folder).err().unwrap_or(error))?;
     let text = serde_json::to_vec(&facts).map_err(VirtualError::doing(FACTS))?;
     fs::write(place(FACTS), text).map_err(VirtualError::doing(FACTS))?;
     Ok(facts)
 }
 
-/// A disk that holds nothing but a machine's state.
+/// An empty disk for a machine's state.
 fn new_disk(disk: &Path) -> Result<(), VirtualError> {
     let mut command = Command::new(crate::virtual_time::image::find("qemu-img", "qemu-utils")?);
     let output = command.args(["create", "-q", "-f", "qcow2"]).arg(disk).arg("1M").output();
@@ -118,10 +118,10 @@ fn new_disk(disk: &Path) -> Result<(), VirtualError> {
     Err(VirtualError(format!("qemu-img: {}", String::from_utf8_lossy(&output.stderr).trim())))
 }
 
-/// The end of what the kernel said.
+/// The end of the kernel's console output.
 pub(crate) fn last_words(console: &Path) -> String {
     const LINES: usize = 3;
-    let said = fs::read(console).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-    let lines: Vec<&str> = said.lines().filter(|line| !line.trim().is_empty()).collect();
-    format!("its console says: {}", lines[lines.len().saturating_sub(LINES)..].join("; "))
+    let output = fs::read(console).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+    let lines: Vec<&str> = output.lines().filter(|line| !line.trim().is_empty()).collect();
+    format!("end of its console: {}", lines[lines.len().saturating_sub(LINES)..].join("; "))
 }

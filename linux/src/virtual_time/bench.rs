@@ -1,7 +1,7 @@
-//! A machine in which ordinary programs run: tests of what the kernel does, on a clock that nothing else moves.
+//! A machine that runs ordinary programs: tests of the kernel's behaviour with a deterministic clock.
 //!
-//! It is kept as the machines of runs are ([`base`](crate::virtual_time::base)), but Rapid is not loaded: a test loads what it tests.
-//! Each program gets a copy of its own, so nothing that one leaves behind reaches another.
+//! It is stored like the machines of runs ([`base`](crate::virtual_time::base)), but without Rapid: a test loads what it tests.
+//! Each program gets a fresh copy, so programs cannot affect each other.
 
 use crate::virtual_time::base::{Base, last_words};
 use crate::virtual_time::error::VirtualError;
@@ -12,14 +12,14 @@ use crate::virtual_time::kernels::Kernel;
 use packetscale_models::units::Span;
 use std::path::Path;
 
-/// A kept machine, and what may run in it.
+/// A stored machine, and its programs.
 pub struct Bench {
     base: Base,
 }
 
 impl Bench {
-    /// Finds it in the cache, or makes it. `own` is the first process: a program that calls [`crate::virtual_time::guest`] where it is
-    /// process 1. `programs` come with the libraries that they are linked to.
+    /// Loads it from the cache, or makes it. `own` is the first process: a program that calls [`crate::virtual_time::guest`] as
+    /// process 1. `programs` include their shared libraries.
     ///
     /// # Errors
     /// What is missing or failed.
@@ -27,10 +27,10 @@ impl Bench {
         Base::of(kernel, own, Some(programs)).map(|base| Bench { base })
     }
 
-    /// Runs a program in a copy of the machine. Says from time to time how much of the machine's time has passed.
+    /// Runs a program in a copy of the machine. Reports the machine's time from time to time.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// Why it did not run.
     pub fn run(&self, errand: &Errand, reached: &(dyn Fn(Span) + Sync)) -> Result<Ended, VirtualError> {
         let place = tempfile::tempdir().map_err(VirtualError::doing("a temporary folder"))?;
         let mut machine = self.base.copy(place.path())?;

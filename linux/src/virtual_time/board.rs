@@ -28,7 +28,7 @@ const MESSAGE: usize = 4096;
 /// The mapping.
 pub(crate) struct Board(NonNull<std::ffi::c_void>);
 
-// SAFETY: it is only an address. The host writes while the machine stands, and reads counters otherwise.
+// SAFETY: it is only an address. The host writes while the machine is paused, and reads counters otherwise.
 unsafe impl Send for Board {}
 // SAFETY: as above.
 unsafe impl Sync for Board {}
@@ -38,12 +38,12 @@ impl Board {
     pub fn map(memory: &File) -> Result<Board, VirtualError> {
         let size = NonZeroUsize::new(SIZE).expect("not zero");
         let (access, flags) = (ProtFlags::PROT_READ | ProtFlags::PROT_WRITE, MapFlags::MAP_SHARED);
-        // SAFETY: a new mapping of its own, at an address that the kernel chooses.
+        // SAFETY: a new mapping, at an address that the kernel chooses.
         let mapped = unsafe { mmap(None, size, access, flags, memory.as_fd(), PLACE as i64) };
         mapped.map(Board).map_err(VirtualError::doing("the machine's memory cannot be mapped"))
     }
 
-    /// Says how much of the run has passed.
+    /// Publishes how much of the run has passed.
     pub fn set_reached(&self, ns: u64) {
         self.set_word(REACHED, ns);
     }
@@ -63,7 +63,7 @@ impl Board {
             let what = format!("found {found} bytes to hand over; a machine takes and gives {most}");
             return Err(VirtualError(format!("{what}: shorten run.duration or lower path.rate")));
         }
-        // SAFETY: the mapping has room for the message, as checked above, and the two do not overlap.
+        // SAFETY: the mapping is large enough for the message, as checked above, and the two do not overlap.
         unsafe { std::ptr::copy_nonoverlapping(message.as_ptr(), self.at(MESSAGE), message.len()) };
         self.set_word(LENGTH, message.len() as u64);
         Ok(())
@@ -80,7 +80,7 @@ impl Board {
     }
 
     fn at(&self, offset: usize) -> *mut u8 {
-        // SAFETY: every offset used lies in the mapping.
+        // SAFETY: every offset used is inside the mapping.
         unsafe { self.0.as_ptr().cast::<u8>().add(offset) }
     }
 

@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_is_laid_out_as_the_kernel_documents() {
+    fn cpio_entry_matches_kernel_documentation() {
         let mut archive = Archive::default();
         archive.file("/a/b", b"hello");
         let bytes = archive.finish();

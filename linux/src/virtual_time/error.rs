@@ -2,13 +2,13 @@
 
 use std::fmt::Display;
 
-/// What is missing or failed, in one line.
+/// A failure or missing requirement, in one line.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct VirtualError(pub(crate) String);
 
 impl VirtualError {
-    /// Returns an error that says what failed and what the system reported.
+    /// An error with the failed operation and the system's report.
     pub(crate) fn doing<E: Display>(what: impl Display) -> impl FnOnce(E) -> VirtualError {
         move |error| VirtualError(format!("{what}: {error}"))
     }

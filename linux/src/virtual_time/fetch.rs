@@ -1,4 +1,4 @@
-//! Fetches a kernel of Debian's: asks apt for one package by its exact name, as an ordinary user. Apt checks the
+//! Downloads a Debian kernel: requests one package by its exact name from apt, without root. Apt verifies the
 //! package's digest against the archive's signed lists.
 
 use crate::virtual_time::error::VirtualError;
@@ -96,8 +96,8 @@ impl Apt {
 
     /// The packages that hold the parts of a kernel, where it is split.
     fn parts(&self, package: &str) -> Result<Vec<String>, VirtualError> {
-        let said = self.run("apt-cache", &["depends", package], Path::new("/"))?;
-        let names = said.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
+        let output = self.run("apt-cache", &["depends", package], Path::new("/"))?;
+        let names = output.lines().filter_map(|line| line.trim().strip_prefix("Depends: "));
         let part = |name: &&str| name.starts_with("linux-binary-") || name.starts_with("linux-modules-");
         Ok(names.filter(part).map(str::to_string).collect())
     }
@@ -133,7 +133,7 @@ fn keep(tree: &Path, folder: &Path, package: &str) -> Result<(), VirtualError> {
     fs::copy(image, &part).and_then(|_| fs::rename(&part, folder.join(IMAGE))).map_err(into())
 }
 
-/// The content of a file, decompressed where its name says that it is compressed.
+/// The content of a file, decompressed if its name has a compression suffix.
 fn plain(file: &Path) -> Result<Vec<u8>, VirtualError> {
     let program = match file.extension().and_then(|extension| extension.to_str()) {
         Some("xz") => "xz",
@@ -145,7 +145,7 @@ fn plain(file: &Path) -> Result<Vec<u8>, VirtualError> {
     if output.status.success() { Ok(output.stdout) } else { Err(VirtualError(format!("{program}: {}", output.status))) }
 }
 
-/// All files below a folder whose names end so, in order.
+/// All files below a folder with this suffix, in order.
 fn files(folder: &Path, suffix: &str) -> Result<Vec<PathBuf>, VirtualError> {
     let mut found = Vec::new();
     for entry in fs::read_dir(folder).map_err(VirtualError::doing(folder.display()))?.flatten() {
@@ -160,7 +160,7 @@ fn files(folder: &Path, suffix: &str) -> Result<Vec<PathBuf>, VirtualError> {
     Ok(found)
 }
 
-/// Runs a program; returns what it says, or its complaint.
+/// Runs a program; returns its output, or its error message.
 fn run(command: &mut Command, name: &str) -> Result<String, VirtualError> {
     let output = command.stdin(Stdio::null()).output().map_err(VirtualError::doing(name))?;
     if output.status.success() {

@@ -1,5 +1,5 @@
-//! The first process of the machine, and its only one. It prepares the kernel, says what it found, and stands still:
-//! here the host keeps the machine. Each run begins here, with a job on the [`board`](crate::virtual_time::board). In a
+//! The first and only process of the machine. It prepares the kernel, reports the machine's facts, and pauses: the host takes
+//! its snapshot here. Each run resumes here, with a job on the [`board`](crate::virtual_time::board). In a
 //! [bench](crate::virtual_time::Bench) the job is a program.
 
 use crate::virtual_time::board::Board;
@@ -20,18 +20,18 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// The kernel's file systems, and where the lab and Rapid's loader look for them.
+/// The kernel's file systems, at the mount points that the lab and Rapid's loader expect.
 const FILE_SYSTEMS: [(&str, &str); 5] =
     [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("cgroup2", "/sys/fs/cgroup"), ("bpf", "/sys/fs/bpf")];
 
-/// What the random numbers of the kernel begin with, before a job brings its seed.
+/// The kernel's initial random seed, before a job sets its own.
 const FIRST_SEED: u64 = 1;
 
 /// Works as the first process of a machine, and ends with it.
 pub fn guest() {
     let board = match prepare() {
         Ok(board) => board,
-        // On the console, whose end the host shows.
+        // To the console, whose end the host prints.
         Err(error) => return eprintln!("packetscale guest: {error}"),
     };
     let facts = facts().and_then(|facts| serde_json::to_vec(&facts).map_err(VirtualError::doing("facts")));
@@ -60,7 +60,7 @@ fn prepare() -> Result<Board, VirtualError> {
 
 /// Lets this process and its children have as many files as the kernel gives: a connection has one at each end.
 fn many_files() -> Result<(), VirtualError> {
-    /// `fs.nr_open` of a kernel as it is.
+    /// Default of `fs.nr_open`.
     const MOST: libc::rlim_t = 1 << 20;
     let limit = libc::rlimit { rlim_cur: MOST, rlim_max: MOST };
     // SAFETY: the kernel reads one structure, which outlives the call.
@@ -118,7 +118,7 @@ fn facts() -> Result<Facts, VirtualError> {
     })
 }
 
-/// Inserts a module after those that it needs. What the kernel refuses is missed by whoever needs it.
+/// Inserts a module after its dependencies. A failure shows up in whatever needs the module.
 fn insert(name: &str, modules: &Modules, inserted: &mut BTreeSet<String>) {
     let Some(needs) = modules.get(name) else { return };
     if inserted.contains(name) {
@@ -149,20 +149,20 @@ fn work(board: &Board) -> Result<Vec<u8>, VirtualError> {
     raw.to_bytes().map_err(lab)
 }
 
-/// Runs a program to its end, or to its limit, and says from time to time how many nanoseconds have passed.
+/// Runs a program to its end, or to its limit, and reports the nanoseconds passed from time to time.
 fn perform(errand: &Errand, reached: &dyn Fn(u64)) -> Result<Ended, VirtualError> {
-    const SAID: &str = "/tmp/said";
-    const LOOK: Duration = Duration::from_millis(10);
+    const OUTPUT: &str = "/tmp/output";
+    const POLL: Duration = Duration::from_millis(10);
     /// How much later each draw begins than the one before. Of a tick of 1 to 10 ms, eight draws see all parts.
     const LATER: Duration = Duration::from_micros(1_370);
     seed(FIRST_SEED + errand.draw)?;
     std::thread::sleep(LATER * errand.draw as u32);
     let (program, words) = errand.words.split_first().ok_or_else(|| VirtualError("no program".to_string()))?;
-    let said = File::create(SAID).map_err(VirtualError::doing(SAID))?;
-    let errors = said.try_clone().map_err(VirtualError::doing(SAID))?;
+    let output = File::create(OUTPUT).map_err(VirtualError::doing(OUTPUT))?;
+    let errors = output.try_clone().map_err(VirtualError::doing(OUTPUT))?;
     let mut command = Command::new(program);
     command.args(words).env("PATH", "/bin").env("TMPDIR", "/tmp").envs(errand.environment.iter().cloned());
-    let mut child = command.stdin(Stdio::null()).stdout(said).stderr(errors).spawn();
+    let mut child = command.stdin(Stdio::null()).stdout(output).stderr(errors).spawn();
     let child = child.as_mut().map_err(|error| VirtualError(format!("{program}: {error}")))?;
     let began = Instant::now();
     let code = loop {
@@ -174,8 +174,8 @@ fn perform(errand: &Errand, reached: &dyn Fn(u64)) -> Result<Ended, VirtualError
             break None;
         }
         reached(began.elapsed().as_nanos() as u64);
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL);
     };
-    let said = fs::read(SAID).map_err(VirtualError::doing(SAID))?;
-    Ok(Ended { code, said: String::from_utf8_lossy(&said).into_owned(), cpu_s: 0.0 })
+    let output = fs::read(OUTPUT).map_err(VirtualError::doing(OUTPUT))?;
+    Ok(Ended { code, output: String::from_utf8_lossy(&output).into_owned(), cpu_s: 0.0 })
 }

@@ -27,15 +27,15 @@ pub struct Virtual {
     base: OnceLock<Result<Base, VirtualError>>,
 }
 
-/// How often the host looks whether a machine has ended.
-const LOOK: Duration = Duration::from_millis(20);
+/// Poll interval for the end of a machine.
+const POLL: Duration = Duration::from_millis(20);
 
-/// A machine whose clock does not move for this long, as the user sees it, is stuck.
+/// Wall time without progress of the machine's clock after which it counts as stuck.
 const STUCK: Duration = Duration::from_secs(900);
 
 impl Virtual {
-    /// A host of this name over a kernel. `own` finds this program, which is the guest's, too;
-    /// `alone` says what users send alone on a path.
+    /// A host of this name over a kernel. `own` finds this program, which is also the guest's; `alone` generates the packets of
+    /// unresponsive users.
     pub fn new(
         name: &'static str,
         summary: &'static str,
@@ -71,8 +71,7 @@ impl Virtual {
     }
 }
 
-/// Waits until a machine has ended, and says how far it is. Returns the seconds of processor time that it took, as they
-/// stood at the last look.
+/// Waits until a machine has ended, reporting its progress. Returns its processor time in seconds, as of the last poll.
 pub(crate) fn wait(machine: &mut Machine, reached: &(dyn Fn(Span) + Sync)) -> Result<f64, VirtualError> {
     let (mut last_ns, mut since) = (0, Instant::now());
     let mut cpu_s = 0.0;
@@ -84,10 +83,10 @@ pub(crate) fn wait(machine: &mut Machine, reached: &(dyn Fn(Span) + Sync)) -> Re
         }
         if since.elapsed() > STUCK {
             let at_s = Span::from_nanos(now_ns).as_secs_f64();
-            return Err(VirtualError(format!("the machine stands still at {at_s} s of the run")));
+            return Err(VirtualError(format!("the machine is stuck at {at_s} s of the run")));
         }
         cpu_s = machine.cpu_s().unwrap_or(cpu_s);
-        std::thread::sleep(LOOK);
+        std::thread::sleep(POLL);
     }
     Ok(cpu_s)
 }
@@ -107,8 +106,8 @@ impl Host for Virtual {
             name: self.name.to_string(),
             badge: format!("Linux {release} TCP, virtual time"),
             about: format!(
-                "This page shows Linux {release}: its own TCP and queue disciplines, inside an emulated machine whose \
-                clock only its own instructions move. Hosts share a processor of {DILATION} instructions per nanosecond."
+                "This page shows Linux {release}: its own TCP and queue disciplines, inside an emulated machine with an \
+                instruction-driven clock. Hosts share a processor of {DILATION} instructions per nanosecond."
             ),
             path_unknown: false,
         }
@@ -117,7 +116,7 @@ impl Host for Virtual {
     fn ability(&self) -> Result<String, String> {
         let kernel = (self.kernel)().map_err(|error| error.to_string())?;
         crate::virtual_time::machine::qemu().map_err(|error| error.to_string())?;
-        Ok(format!("{} in the emulator, with a clock of its own", kernel.file.display()))
+        Ok(format!("{} in the emulator, with a virtual clock", kernel.file.display()))
     }
 
     fn clock(&self) -> Clock {
@@ -149,12 +148,12 @@ impl Host for Virtual {
         };
         plan.iter().try_for_each(|experiment| crate::lab::lacks(experiment, &has))?;
         let has = |name: &str| facts.controllers.iter().any(|known| known == name);
-        let mut said = crate::lab::conditions(plan, crate::lab::Means::Qdiscs, has);
-        said.push(format!("Linux {} inside an emulated machine: machine sha256:{}", facts.release, base.digest));
-        said.push(format!("its processor has {DILATION} instructions per nanosecond, and no caches"));
+        let mut output = crate::lab::conditions(plan, crate::lab::Means::Qdiscs, has);
+        output.push(format!("Linux {} inside an emulated machine: machine sha256:{}", facts.release, base.digest));
+        output.push(format!("its processor has {DILATION} instructions per nanosecond, and no caches"));
         let (median, most) = (facts.late_median_ns, facts.late_most_ns);
-        said.push(format!("a sleep of 1 ms is late by {median} ns at the median, {most} ns at most"));
-        Ok(said)
+        output.push(format!("a sleep of 1 ms is late by {median} ns at the median, {most} ns at most"));
+        Ok(output)
     }
 
     fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {

@@ -12,13 +12,13 @@ use std::process::Command;
 /// Programs that the lab runs.
 const PROGRAMS: [&str; 2] = ["ip", "tc"];
 
-/// Folders where they may be, beside those of `PATH`: an ordinary user's often lacks these.
+/// Further search folders after `PATH`, which often lacks these for ordinary users.
 const FOLDERS: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 
 /// A program of a [bench](crate::virtual_time::Bench): where it is in the machine, and where it is here.
 pub type Program = (String, PathBuf);
 
-/// Says that the machine is a bench: nothing is loaded beside the modules.
+/// Marks a bench: only modules are loaded.
 pub(crate) const BENCH: &str = "/bench";
 
 /// Makes the file system for a kernel, with `own`, this program; with `bench`, that of a bench.
@@ -80,8 +80,8 @@ fn linked(program: &Path) -> Result<Vec<String>, VirtualError> {
     Ok(paths.map(str::to_string).collect())
 }
 
-/// Cuts an ELF file behind the last part that is loaded: symbols and debug information stay outside. A file of which
-/// nothing is loaded as it is, such as an eBPF object, stays whole.
+/// Truncates an ELF file after its last loaded segment, removing symbols and debug information. A file without loaded
+/// segments, such as an eBPF object, stays whole.
 fn loaded_part(mut file: Vec<u8>) -> Vec<u8> {
     let Some(end) = loaded_end(&file) else { return file };
     file.truncate(end.max(HEADER));
@@ -120,8 +120,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_object_stays_whole() {
-        // No table of what is loaded, but one of sections, behind the header.
+    fn object_files_stay_whole() {
+        // Only a section table, behind the header.
         let mut object = vec![0; 2 * HEADER];
         object[..MAGIC.len()].copy_from_slice(MAGIC);
         object[40] = HEADER as u8;
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_without_its_debug_information_still_runs() {
+    fn stripped_program_still_runs() {
         let own = std::env::current_exe().expect("the test itself");
         let cut = loaded_part(read(&own).expect("read"));
         assert!(cut.len() < std::fs::metadata(&own).expect("its size").len() as usize);

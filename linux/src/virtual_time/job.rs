@@ -1,4 +1,4 @@
-//! What the host and the guest tell each other.
+//! Messages between host and guest.
 
 use crate::lab::{Carried, Draws};
 use crate::virtual_time::error::VirtualError;
@@ -6,7 +6,7 @@ use experiment::scenario::Experiment;
 use packetscale_models::units::{Bytes, Time};
 use serde::{Deserialize, Serialize};
 
-/// What the guest found when it had started, before any run.
+/// Facts that the guest finds at start, before any run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Facts {
     /// The kernel's release.
@@ -23,7 +23,7 @@ pub(crate) struct Facts {
     pub no_rapid: Option<String>,
 }
 
-/// What a machine is asked to do.
+/// A job for a machine.
 pub(crate) enum Job {
     /// A run.
     Run(Box<Experiment>, Draws),
@@ -36,7 +36,7 @@ pub(crate) enum Job {
 pub struct Errand {
     /// The program, by its place in the machine, and its arguments.
     pub words: Vec<String>,
-    /// Variables of its environment, beside `PATH` and `TMPDIR`.
+    /// Environment variables in addition to `PATH` and `TMPDIR`.
     pub environment: Vec<(String, String)>,
     /// Seconds of the machine's time after which it is ended.
     pub limit_s: u64,
@@ -49,18 +49,18 @@ pub struct Errand {
 pub struct Ended {
     /// Its exit code; `None`: it was ended by a signal, or at its limit.
     pub code: Option<i32>,
-    /// What it wrote to its output and its errors.
-    pub said: String,
+    /// Its standard output and error.
+    pub output: String,
     /// Seconds of this machine's processor that the emulator took. The guest does not know them.
     #[serde(skip)]
     pub cpu_s: f64,
 }
 
-/// What a job begins with.
+/// First byte of a job.
 const RUN: u8 = 0;
 const ERRAND: u8 = 1;
 
-/// What is written of a run: the text comes first, then the packets of the traffic, then those of applications.
+/// Serialized form of a run: the text first, then the packets of the traffic, then those of applications.
 #[derive(Serialize, Deserialize)]
 struct Text {
     experiment: Experiment,
@@ -68,7 +68,7 @@ struct Text {
     /// How many packets each source of traffic sends, and the application of each flow, where it has one.
     packets: Vec<usize>,
     offers: Vec<Option<usize>>,
-    /// What the bottleneck carries. The experiment is read back without it.
+    /// The bottleneck's capacity over time, which the experiment's text lacks.
     carried: Vec<(Time, Carried)>,
 }
 
@@ -101,7 +101,7 @@ pub(crate) fn write_run(experiment: &Experiment, draws: Draws) -> Result<Vec<u8>
 
 /// Returns a program to run, as bytes.
 pub(crate) fn write_errand(errand: &Errand) -> Result<Vec<u8>, VirtualError> {
-    let text = serde_json::to_vec(errand).map_err(VirtualError::doing("the program cannot be asked for"))?;
+    let text = serde_json::to_vec(errand).map_err(VirtualError::doing("cannot encode the program's job"))?;
     Ok([vec![ERRAND], text].concat())
 }
 
@@ -142,7 +142,7 @@ fn read_run(bytes: &[u8]) -> Result<(Experiment, Draws), VirtualError> {
     Ok((text.experiment, Draws { starts: text.starts, offers, traffic, carried: text.carried }))
 }
 
-/// The guest's answer: a byte says whether it is an error's text.
+/// The guest's reply: the first byte marks an error's text.
 pub(crate) fn answer(result: Result<Vec<u8>, VirtualError>) -> Vec<u8> {
     match result {
         Ok(bytes) => [vec![0], bytes].concat(),
@@ -150,7 +150,7 @@ pub(crate) fn answer(result: Result<Vec<u8>, VirtualError>) -> Vec<u8> {
     }
 }
 
-/// Reads what [`answer`] wrote; nothing written is an error, too.
+/// Parses the output of [`answer`]; empty output is an error, too.
 pub(crate) fn answered(bytes: &[u8]) -> Result<&[u8], VirtualError> {
     match bytes.split_first() {
         Some((0, result)) => Ok(result),
@@ -166,7 +166,7 @@ mod tests {
     use std::path::Path;
 
     #[test]
-    fn a_job_is_read_as_it_was_written_and_traffic_ends_with_the_run() {
+    fn job_round_trips_and_traffic_ends_with_run() {
         let text = r#"
             run = { duration = "3 s", warmup = "1 s" }
             path = { rate = "10 Mbit/s", delay = "5 ms", buffer = "40 packets" }
@@ -193,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn an_errand_is_read_as_it_was_written_and_nothing_else_is_a_job() {
+    fn errand_round_trips_and_garbage_is_refused() {
         let errand = Errand { words: vec!["/a".into(), "b".into()], environment: Vec::new(), limit_s: 3, draw: 5 };
         let bytes = write_errand(&errand).expect("written");
         let Ok(Job::Errand(read)) = read(&bytes) else { panic!("it is an errand") };
@@ -202,7 +202,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_a_result_or_a_reason() {
+    fn answer_is_result_or_reason() {
         assert_eq!(answered(&answer(Ok(vec![1, 2]))).expect("a result"), [1, 2]);
         let error = answered(&answer(Err(VirtualError("no".to_string())))).expect_err("a reason").to_string();
         assert_eq!(error, "no");

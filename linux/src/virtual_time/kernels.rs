@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 /// A kernel that can be booted.
 #[derive(Clone, Debug)]
 pub struct Kernel {
-    /// What it is called, as in `linux-6.12`.
+    /// Its name, as in `linux-6.12`.
     pub name: String,
     /// Its image, `bzImage`.
     pub file: PathBuf,
@@ -19,13 +19,13 @@ pub struct Kernel {
 /// The file of a kernel in its folder.
 pub(crate) const IMAGE: &str = "vmlinuz";
 
-/// What every host of this kind is called, before the version.
+/// Prefix of the hosts' names, before the version.
 pub(crate) const PREFIX: &str = "linux-";
 
-/// The folder for what is fetched and built: `PACKETSCALE_CACHE`, or one in the user's cache.
+/// The folder for downloads and machines: `PACKETSCALE_CACHE`, or one in the user's cache.
 ///
 /// # Errors
-/// Nothing says where the user's files are.
+/// The user's home is unknown.
 pub fn cache() -> Result<PathBuf, VirtualError> {
     let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
     let found = set("PACKETSCALE_CACHE")
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn versions_are_ordered_by_their_numbers() {
+    fn versions_sort_numerically() {
         assert!(order("6.9") < order("6.12") && order("6.12.9+deb13") < order("6.12.10+deb12"));
     }
 }

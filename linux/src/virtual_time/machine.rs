@@ -1,14 +1,14 @@
 //! The emulated machine: QEMU without hardware acceleration, where every instruction takes the same virtual time.
 //!
-//! * `-icount shift=0`: one instruction takes 1 ns of the emulator's clock, which nothing else moves. `sleep=off`: idle
+//! * `-icount shift=0`: one instruction advances the emulator's clock by 1 ns, and nothing else does. `sleep=off`: idle
 //!   time passes at once.
-//! * `rr=record`: record mode puts the emulator's threads into one order; without it a run parts from its repetition
-//!   after about a second. What it records is thrown away.
-//! * The kernel is told that the time stamp counter, which counts the same nanoseconds, runs at [`DILATION`] GHz. So a
-//!   nanosecond of the guest has that many instructions. The machine type `microvm` has no timer with a frequency of its
-//!   own, so the kernel measures its timers by that counter, and all agree.
-//! * The processor has no fast string instructions, and the kernel copies and clears memory by plain loops: here each byte of
-//!   `rep movsb` is an instruction of its own, which took more than half of the emulator's time.
+//! * `rr=record`: record mode serializes the emulator's threads; without it repeated runs diverge after about a second. The
+//!   recording is discarded.
+//! * The kernel is configured with a time stamp counter of [`DILATION`] GHz, which actually counts these nanoseconds. So a
+//!   nanosecond of the guest has that many instructions. The machine type `microvm` has no timer with its own frequency, so
+//!   the kernel calibrates its timers by that counter, and all agree.
+//! * The processor has no fast string instructions, so the kernel copies and clears memory by plain loops: with icount each
+//!   byte of `rep movsb` is an instruction, which took more than half of the emulator's time.
 
 use crate::virtual_time::board::{Board, MEMORY, PLACE, SIZE};
 use crate::virtual_time::error::VirtualError;
@@ -36,7 +36,7 @@ const TICKS_PER_S: f64 = 100.0;
 /// `X86_FEATURE_REP_GOOD` of the kernel's `cpufeatures.h`: it would use string instructions of eight bytes.
 const REP_GOOD: u32 = 3 * 32 + 16;
 
-/// The name of the state that is kept.
+/// Name of the snapshot.
 const STATE: &str = "ready";
 
 /// Where the emulator is.
@@ -50,11 +50,11 @@ pub(crate) struct Files<'a> {
     pub initrd: &'a Path,
     /// The disk that keeps the machine's state; no device of the machine.
     pub disk: &'a Path,
-    /// What the kernel says.
+    /// The kernel's console output.
     pub console: &'a Path,
 }
 
-/// What the kernel is told.
+/// The kernel's command line.
 pub(crate) fn kernel_line() -> String {
     let clock = format!("tsc=reliable clocksource=tsc tsc_early_khz={} nohz=off", u64::from(DILATION) * 1_000_000);
     let chance = "random.trust_cpu=off random.trust_bootloader=off nokaslr norandmaps";
@@ -64,7 +64,7 @@ pub(crate) fn kernel_line() -> String {
     format!("{clock} {chance} {board} {rest} {loops} rdinit=/packetscale -- guest")
 }
 
-/// What the emulator is told that decides what comes out: all but the files.
+/// The emulator's arguments that affect results: all but the files.
 pub(crate) fn machine_words() -> Vec<String> {
     let words = "-accel tcg,thread=single -icount shift=0,sleep=off,align=off,rr=record,rrfile=/dev/null \
         -rtc base=2000-01-01,clock=vm -M microvm,memory-backend=memory -cpu max,-rdrand,-rdseed,-erms,-fsrm -smp 1 \
@@ -74,7 +74,7 @@ pub(crate) fn machine_words() -> Vec<String> {
     words.split_whitespace().map(str::to_string).chain(memory).collect()
 }
 
-/// A machine that runs, or stands. It ends with this value.
+/// A running or paused machine. Dropping it ends the machine.
 pub(crate) struct Machine {
     process: Child,
     orders: ChildStdin,
@@ -89,7 +89,7 @@ impl Machine {
         Machine::start(files, &[])
     }
 
-    /// Starts a machine in the state that [`Machine::keep`] kept. It stands.
+    /// Resumes the state that [`Machine::keep`] saved, paused.
     pub fn resume(files: &Files<'_>) -> Result<Machine, VirtualError> {
         Machine::start(files, &["-loadvm", STATE, "-S"])
     }
@@ -126,26 +126,26 @@ impl Machine {
         let board = Board::map(&memory)?;
         let mut machine = Machine { process, orders, answers: BufReader::new(answers), board, _processor: processor };
         // Its greeting comes when the state is loaded.
-        machine.until(|said| said.get("QMP").is_some())?;
+        machine.until(|output| output.get("QMP").is_some())?;
         machine.order("qmp_capabilities", json!({}))?;
         Ok(machine)
     }
 
-    /// Waits until the guest stands still by its own will.
+    /// Waits until the guest pauses itself.
     pub fn until_it_pauses(&mut self) -> Result<(), VirtualError> {
-        self.until(|said| said["event"] == "STOP").map(drop)
+        self.until(|output| output["event"] == "STOP").map(drop)
     }
 
-    /// Keeps the state of a machine that stands on its disk.
+    /// Saves the state of a paused machine to its disk.
     pub fn keep(&mut self) -> Result<(), VirtualError> {
-        let said = self.order("human-monitor-command", json!({"command-line": format!("savevm {STATE}")}))?;
-        match said.as_str() {
+        let output = self.order("human-monitor-command", json!({"command-line": format!("savevm {STATE}")}))?;
+        match output.as_str() {
             Some("") => Ok(()),
-            _ => Err(VirtualError(format!("{QEMU}: the state cannot be kept: {said}"))),
+            _ => Err(VirtualError(format!("{QEMU}: cannot save the machine's state: {output}"))),
         }
     }
 
-    /// Lets a machine go on that stands.
+    /// Continues a paused machine.
     pub fn go_on(&mut self) -> Result<(), VirtualError> {
         self.order("cont", json!({})).map(drop)
     }
@@ -155,7 +155,7 @@ impl Machine {
         self.process.try_wait().map(|status| status.is_some()).map_err(VirtualError::doing(QEMU))
     }
 
-    /// Seconds of this machine's processor that the emulator has taken so far; `None` where nobody says.
+    /// Processor seconds that the emulator has used so far; `None` if unknown.
     pub fn cpu_s(&self) -> Option<f64> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.process.id())).ok()?;
         // After the name in brackets: user and system time are fields 14 and 15, in ticks of 10 ms (proc_pid_stat(5)).
@@ -167,14 +167,14 @@ impl Machine {
     fn order(&mut self, name: &str, arguments: Value) -> Result<Value, VirtualError> {
         let order = format!("{}\n", json!({"execute": name, "arguments": arguments}));
         self.orders.write_all(order.as_bytes()).map_err(VirtualError::doing(QEMU))?;
-        let said = self.until(|said| said.get("return").is_some() || said.get("error").is_some())?;
-        match said.get("return") {
+        let output = self.until(|output| output.get("return").is_some() || output.get("error").is_some())?;
+        match output.get("return") {
             Some(answer) => Ok(answer.clone()),
-            None => Err(VirtualError(format!("{QEMU}: {name}: {}", said["error"]["desc"]))),
+            None => Err(VirtualError(format!("{QEMU}: {name}: {}", output["error"]["desc"]))),
         }
     }
 
-    /// Reads what it says until this.
+    /// Reads messages until one matches.
     fn until(&mut self, wanted: impl Fn(&Value) -> bool) -> Result<Value, VirtualError> {
         let mut line = String::new();
         loop {
@@ -183,19 +183,19 @@ impl Machine {
                 return Err(VirtualError(format!("{QEMU} ended: {}", self.complaint())));
             }
             match serde_json::from_str::<Value>(&line) {
-                Ok(said) if wanted(&said) => return Ok(said),
+                Ok(output) if wanted(&output) => return Ok(output),
                 _ => {}
             }
         }
     }
 
-    /// The last that it said on standard error.
+    /// The last line of its standard error.
     fn complaint(&mut self) -> String {
-        let mut said = String::new();
+        let mut output = String::new();
         if let Some(mut stream) = self.process.stderr.take() {
-            let _ = std::io::Read::read_to_string(&mut stream, &mut said);
+            let _ = std::io::Read::read_to_string(&mut stream, &mut output);
         }
-        said.lines().last().unwrap_or("without a word").to_string()
+        output.lines().last().unwrap_or("without a message").to_string()
     }
 }
 

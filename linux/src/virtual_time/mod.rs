@@ -1,14 +1,15 @@
-//! Real Linux TCP in virtual time: the [`lab`]'s own paths, flows and taps, inside an emulated machine whose clock only
-//! its own instructions move ([`machine`]). So a run is the same on every machine, however busy, to the byte.
+//! Real Linux TCP in virtual time: the [`lab`]'s own paths, flows and taps, inside an emulated machine with an
+//! instruction-driven clock ([`machine`]). So a run has the same bytes on every machine, however busy.
 //!
-//! A kernel comes from the cache ([`kernels`], [`fetch`]). It is booted once with a file system of our own ([`image`]),
-//! whose first process is this program ([`guest`]); the booted machine is kept ([`base`]). For each run a copy of it
-//! goes on, with the job in a part of its memory ([`board`], [`job`]). Raw records come back; figures are made outside.
+//! A kernel comes from the cache ([`kernels`], [`fetch`]). It is booted once with our own file system ([`image`]),
+//! whose first process is this program ([`guest`]); a snapshot of the booted machine is stored ([`base`]). Each run resumes a
+//! copy of it, with the job in shared memory ([`board`], [`job`]), and returns raw records; the host makes the figures.
 
 mod base;
 mod bench;
 mod board;
 mod cpio;
+mod disk_space;
 mod error;
 mod fetch;
 mod guest;
@@ -20,7 +21,6 @@ mod machine;
 mod modules;
 mod ports;
 mod processor;
-mod room;
 mod stock;
 
 pub use bench::Bench;

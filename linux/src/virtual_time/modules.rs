@@ -11,11 +11,11 @@ pub(crate) const MODULES: &str = "/modules/needs.json";
 /// Modules, and those that each needs, by the kernel's names (`_` for `-`).
 pub(crate) type Modules = BTreeMap<String, Vec<String>>;
 
-/// What every path is made of.
+/// Modules of every path.
 const ALWAYS: [&str; 9] =
     ["veth", "sch_ingress", "cls_bpf", "sch_tbf", "sch_netem", "sch_prio", "cls_u32", "cls_fw", "act_police"];
 
-/// What tests need beside it.
+/// Further modules for tests.
 const BENCH: [&str; 2] = ["tun", "bridge"];
 
 /// Whether a module belongs into the image, apart from what others need.
@@ -43,7 +43,7 @@ pub(crate) fn modules(folder: &Path) -> Result<Vec<Module>, VirtualError> {
     let mut open: Vec<String> = files.keys().filter(|name| is_wanted(name)).cloned().collect();
     let mut seen: BTreeSet<String> = open.iter().cloned().collect();
     while let Some(name) = open.pop() {
-        // A module that is not there is built in, or was not fetched because nothing needs it.
+        // A missing module is built in, or was not downloaded because nothing needs it.
         let Some(file) = files.get(&name) else { continue };
         let content = fs::read(file).map_err(VirtualError::doing(file.display()))?;
         let needs = needs(&content);
@@ -80,13 +80,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_a_module_needs_is_read_from_its_text() {
+    fn reads_module_dependencies() {
         assert_eq!(needs(b"...\0license=GPL\0depends=act-api,llc\0retpoline=Y\0"), ["act_api", "llc"]);
         assert!(needs(b"\0depends=\0").is_empty());
     }
 
     #[test]
-    fn only_modules_that_may_be_needed_are_taken_with_those_that_they_need() {
+    fn takes_needed_modules_with_dependencies() {
         let folder = tempfile::tempdir().expect("a folder");
         fs::create_dir(folder.path().join("deep")).expect("made");
         for (name, text) in [
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn congestion_controls_and_disciplines_are_wanted_and_other_modules_are_not() {
+    fn selects_only_controllers_and_disciplines() {
         let wanted = ["tcp_bbr", "sch_codel", "veth"].map(is_wanted);
         assert_eq!((wanted, is_wanted("tcp_diag"), is_wanted("sch_hfsc")), ([true; 3], false, false));
     }

@@ -4,12 +4,12 @@
 use std::arch::asm;
 use std::io;
 
-/// `pvpanic`: the machine stands still until the host lets it go on.
+/// `pvpanic`: pauses the machine until the host continues it.
 const PAUSE: u16 = 0x505;
 /// `isa-debug-exit`: the machine ends.
 const END: u16 = 0x501;
 
-/// Lets this process, and nobody else, use the ports.
+/// Gives this process access to the ports.
 pub(crate) fn open() -> io::Result<()> {
     for port in [PAUSE, END] {
         // SAFETY: changes this thread's permission bits, nothing else.
@@ -20,7 +20,7 @@ pub(crate) fn open() -> io::Result<()> {
     Ok(())
 }
 
-/// Stands still until the host lets it go on.
+/// Pauses the machine until the host continues it.
 pub(crate) fn pause() {
     // Bit 0 of pvpanic's port: "the guest has panicked". The host takes it for "ready".
     out(PAUSE, 1);

@@ -15,8 +15,8 @@ pub(crate) struct Processor {
 }
 
 impl Processor {
-    /// Takes one that this process may use. None where all are taken, or nothing can be written down: then the system
-    /// places the threads.
+    /// Reserves a processor that this process may use. `None` if all are reserved, or reservations cannot be stored: then the
+    /// system schedules the threads.
     pub fn take() -> Option<Processor> {
         Processor::take_in(&cache().ok()?.join("processors"))
     }
@@ -27,7 +27,7 @@ impl Processor {
         let allowed = sched_getaffinity(Pid::this()).ok()?;
         let mut numbers: Vec<usize> =
             (0..CpuSet::count()).filter(|&one| allowed.is_set(one).unwrap_or(false)).collect();
-        // Other users' machines are not seen here: not everybody begins with the first.
+        // Other users' machines are invisible here: start at different processors.
         let first = std::process::id() as usize % numbers.len().max(1);
         numbers.rotate_left(first);
         numbers.into_iter().find_map(|number| {
@@ -55,7 +55,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn no_two_machines_have_the_same_processor() {
+    fn machines_get_different_processors() {
         let folder = tempfile::tempdir().expect("a folder");
         let taken: Vec<Processor> = std::iter::from_fn(|| Processor::take_in(folder.path())).collect();
         let numbers: BTreeSet<usize> = taken.iter().map(Processor::number).collect();

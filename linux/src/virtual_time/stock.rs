@@ -1,5 +1,5 @@
-//! What the cache holds: kernels that were fetched, and machines that were made from them. A machine belongs to one build
-//! of the command, one emulator and one kernel; where one of them is replaced, its machine is of no use any more.
+//! Contents of the cache: downloaded kernels, and machines made from them. A machine belongs to one build of the command, one
+//! emulator and one kernel; when one of them is replaced, it is obsolete.
 
 use crate::virtual_time::base::{self, Base};
 use crate::virtual_time::error::VirtualError;
@@ -25,7 +25,7 @@ pub struct KeptMachine {
     pub release: Option<String>,
     /// Bytes on the disk.
     pub bytes: u64,
-    /// The version of the cached kernel whose runs begin from it; `None`: this build of the command has no use for it.
+    /// The version of the cached kernel whose runs start from it; `None`: this build of the command does not use it.
     pub used_by: Option<String>,
     folder: PathBuf,
 }
@@ -63,7 +63,7 @@ pub fn machines(own: &Path) -> Result<Vec<KeptMachine>, VirtualError> {
 }
 
 impl KeptMachine {
-    /// Removes it, unless somebody makes it right now. Returns whether it is gone. A run that began from it goes on.
+    /// Removes it, unless another process is making it. Returns whether it is gone. A run that started from it continues.
     ///
     /// # Errors
     /// The system refuses.

@@ -1,4 +1,4 @@
-//! Compiles what the tests need: eBPF programs, and C programs. A machine without compilers is given them in a folder.
+//! Compiles the tests' eBPF and C programs. A machine without compilers gets them in a folder.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;

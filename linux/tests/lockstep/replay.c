@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Makes the calls of a recorded connection again, in user space, and compares
- * what the law has come to after each with what it had come to in the kernel.
+ * Repeats the calls of a recorded connection in user space, and compares
+ * the law's state after each with the kernel's.
  *
  *     replay FILE      LAW_PARAMS, then struct law_event after struct law_event
  *
- * Prints how many calls agreed; stops at the first that does not.
+ * Prints the number of calls that agreed; stops at the first that does not.
  */
 #include <stdio.h>
 #include <stdlib.h>

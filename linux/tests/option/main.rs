@@ -1,4 +1,4 @@
-//! The option's C headers beside readings in Rust. No kernel is needed: the C is compiled for user space, with sanitizers.
+//! Compares the option's C headers with implementations in Rust. Compiles the C for user space, with sanitizers.
 
 #[path = "../clang/mod.rs"]
 #[allow(dead_code, reason = "what only eBPF programs need")]

@@ -87,8 +87,8 @@ static void acknowledge(void)
 	}
 }
 
-/* hear NS CLOCK RTT: the arrival as it is read, whether it is believed, and the doubts. */
-static void hear(void)
+/* clock NS CLOCK RTT: the decoded arrival, whether it is trusted, and the doubts. */
+static void read_clock(void)
 {
 	u64 now, rtt, arrival;
 	u32 clock;
@@ -101,7 +101,7 @@ static void hear(void)
 	printf("%llu %d %u\n", arrival, believed, feedback.doubts);
 }
 
-/* spoil READABLE: an option that cannot be read after so many that can; whether the peer is still trusted. */
+/* spoil READABLE: an unreadable option after READABLE valid ones; whether the peer is still trusted. */
 static void spoil(void)
 {
 	u32 readable;
@@ -129,8 +129,8 @@ int main(void)
 			note();
 		else if (!strcmp(what, "ack"))
 			acknowledge();
-		else if (!strcmp(what, "hear"))
-			hear();
+		else if (!strcmp(what, "clock"))
+			read_clock();
 		else if (!strcmp(what, "spoil"))
 			spoil();
 		else if (!strcmp(what, "forget"))

@@ -46,7 +46,7 @@ impl Page {
         answer.trim_end().to_owned()
     }
 
-    /// Asks many at once, which saves a change of program for each: no answer waits for the next request.
+    /// Sends many requests at once, which saves a context switch for each: replies do not wait for the next request.
     pub fn ask_all(&self, requests: impl Iterator<Item = String>) -> Vec<String> {
         let mut pipes = self.pipes.borrow_mut();
         let (to, from) = pipes.as_mut().expect("open");
@@ -107,7 +107,7 @@ fn runs() -> impl Strategy<Value = Run> {
 }
 
 #[test]
-fn a_run_reads_as_it_was_written_to_one_part_in_4096() {
+fn run_round_trips_within_one_in_4096() {
     let Some(page) = Page::open() else { return };
     check(2000, runs(), |run| {
         let option = page.put(&run);
@@ -115,16 +115,16 @@ fn a_run_reads_as_it_was_written_to_one_part_in_4096() {
         let read = Run::read(&option).expect("an option");
         prop_assert_eq!(page.get(&option), Some(read.clone()), "the two readings of the page");
         prop_assert_eq!((read.newest_ns, read.beside), (run.newest_ns, run.beside));
-        for (&gap, &told) in run.gap_ns.iter().zip(&read.gap_ns) {
-            prop_assert!(told <= gap && (gap - told) * 4096 <= gap, "{} was told as {}", gap, told);
-            prop_assert!(gap >= 8192 || told == gap, "{} was told as {}", gap, told);
+        for (&gap, &reported) in run.gap_ns.iter().zip(&read.gap_ns) {
+            prop_assert!(reported <= gap && (gap - reported) * 4096 <= gap, "{} was encoded as {}", gap, reported);
+            prop_assert!(gap >= 8192 || reported == gap, "{} was encoded as {}", gap, reported);
         }
         Ok(())
     });
 }
 
 #[test]
-fn each_of_the_65536_gaps_is_written_in_one_way() {
+fn every_gap_has_one_encoding() {
     let Some(page) = Page::open() else { return };
     let all: Vec<u16> = (0..=u16::MAX).collect();
     for packed in all.chunks(10) {
@@ -135,16 +135,16 @@ fn each_of_the_65536_gaps_is_written_in_one_way() {
 }
 
 #[test]
-fn a_gap_too_long_to_tell_ends_the_run() {
+fn unrepresentable_gap_ends_run() {
     let Some(page) = Page::open() else { return };
-    let told =
+    let reported =
         |gap_ns: Vec<u32>| Run::read(&page.put(&Run { newest_ns: 7, beside: false, gap_ns })).expect("an option");
-    assert_eq!(told(vec![5, GAP_MAX_NS, 6]).gap_ns, [5, GAP_MAX_NS, 6]);
-    assert_eq!(told(vec![5, GAP_MAX_NS + 1, 6]).gap_ns, [5]);
+    assert_eq!(reported(vec![5, GAP_MAX_NS, 6]).gap_ns, [5, GAP_MAX_NS, 6]);
+    assert_eq!(reported(vec![5, GAP_MAX_NS + 1, 6]).gap_ns, [5]);
 }
 
 #[test]
-fn bytes_that_are_no_option_are_refused_and_never_read_beyond() {
+fn refuses_garbage_options_without_overread() {
     let Some(page) = Page::open() else { return };
     let anything = proptest::collection::vec(any::<u8>(), 0..=40);
     // Only garbage that passes the first checks tests the reading.
@@ -173,7 +173,7 @@ fn fuzz_options() {
 }
 
 #[test]
-fn an_option_cut_short_is_refused_unless_its_length_says_so() {
+fn refuses_truncated_option() {
     let Some(page) = Page::open() else { return };
     check(300, runs(), |run| {
         let option = page.put(&run);
@@ -192,7 +192,7 @@ fn an_option_cut_short_is_refused_unless_its_length_says_so() {
 }
 
 #[test]
-fn a_clock_is_carried_on_from_the_time_nearest_to_it() {
+fn clock_unwraps_to_nearest_time() {
     let Some(page) = Page::open() else { return };
     check(2000, (1u64 << 31..1 << 62, -(1i64 << 30)..1 << 30), |(about, away)| {
         let time = about.wrapping_add_signed(away);
@@ -213,7 +213,7 @@ fn acknowledge(page: &Page, number: u32, sacked: u32) -> Option<Run> {
 }
 
 #[test]
-fn every_arrival_is_told_however_late_tcp_gets_to_it() {
+fn reports_every_arrival_despite_late_tcp() {
     let Some(page) = Page::open() else { return };
     // In each step, some packets arrive, TCP takes some of the waiting packets, and then it acknowledges.
     let steps = proptest::collection::vec((0u32..9, 0u32..9, 1u64..200_000), 1..100);
@@ -233,10 +233,10 @@ fn every_arrival_is_told_however_late_tcp_gets_to_it() {
                 prop_assert_eq!(take, 0, "arrivals were left out");
                 continue;
             };
-            prop_assert!(take > 0, "nothing new was to be told");
+            prop_assert!(take > 0, "no new arrival to report");
             let newest = times[taken as usize - 1];
             prop_assert_eq!(run.newest_ns, (newest & 0x7fff_ffff) as u32);
-            // What was told before is told again, as far as there is room: that acknowledgment may be lost.
+            // Earlier arrivals are repeated, as far as they fit: that acknowledgment may be lost.
             prop_assert_eq!(run.gap_ns.len() as u32 + 1, taken.min(11));
             for (k, &gap) in run.gap_ns.iter().enumerate() {
                 let later = taken as usize - 1 - k;
@@ -248,20 +248,20 @@ fn every_arrival_is_told_however_late_tcp_gets_to_it() {
 }
 
 #[test]
-fn a_segment_beside_a_hole_is_told_alone() {
+fn segment_above_hole_is_reported_alone() {
     let Some(page) = Page::open() else { return };
     note(&page, 0, 1_000);
     note(&page, 2, 3_000);
     let run = |newest_ns, beside| Some(Run { newest_ns, beside, gap_ns: vec![] });
     assert_eq!(acknowledge(&page, 1, 3), run(3_000, true), "segment 1 is missing");
     note(&page, 1, 9_000);
-    assert_eq!(acknowledge(&page, 3, 3), None, "what ends at 3 was told");
+    assert_eq!(acknowledge(&page, 3, 3), None, "the run up to 3 was reported");
     note(&page, 3, 9_500);
     assert_eq!(acknowledge(&page, 4, 4), run(9_500, false), "segment 1 is not next to it");
 }
 
 #[test]
-fn merged_segments_are_told_one_by_one_at_one_time() {
+fn merged_segments_share_one_arrival_time() {
     let Some(page) = Page::open() else { return };
     note(&page, 0, 1_000);
     page.ask("note 5000 1000 3000 3");
@@ -270,7 +270,7 @@ fn merged_segments_are_told_one_by_one_at_one_time() {
 }
 
 #[test]
-fn an_overrun_ring_tells_the_newest() {
+fn overrun_ring_reports_newest() {
     let Some(page) = Page::open() else { return };
     for number in 0..1000 {
         note(&page, number, 1_000 + u64::from(number) * 100);

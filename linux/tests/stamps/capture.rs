@@ -37,7 +37,7 @@ impl Segment {
         self.seq.wrapping_add(self.payload)
     }
 
-    /// Whether it acknowledges and carries nothing else.
+    /// Whether it is an acknowledgment without data.
     pub fn is_pure_ack(&self) -> bool {
         self.flags & 0x17 == 0x10 && self.payload == 0
     }
@@ -133,7 +133,7 @@ impl Capture {
     }
 }
 
-/// While this socket lives, the kernel stamps packets on arrival. It begins some time after the first socket asks for
+/// While this socket exists, the kernel stamps packets on arrival. It starts some time after the first socket requests
 /// it; earlier packets are stamped when they are read.
 fn stamping() -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind("127.0.0.1:0")?;

@@ -1,4 +1,4 @@
-//! Runs the stamp program over packets made by hand: checks what it records, and that it passes every packet unchanged.
+//! Runs the stamp program over crafted packets: checks what it records, and that it passes every packet unchanged.
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -11,7 +11,7 @@ use super::programs::{Programs, STAMPS, WANTS};
 use super::sequence::{self, Queue};
 use super::{alone, needs_programs};
 
-/// TC_ACT_UNSPEC: the packet goes on as if there were no program.
+/// TC_ACT_UNSPEC: the packet continues as without the program.
 const UNSPECIFIED: u32 = u32::MAX;
 
 const PAYLOAD: usize = 600;
@@ -199,7 +199,7 @@ fn whole(host: &Host, segments: u16) -> Option<Noted> {
 }
 
 #[test]
-fn data_of_a_connection_that_agreed_is_noted_and_passes_unchanged() {
+fn records_negotiated_data_and_passes_it_unchanged() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     for address in ["127.0.0.1", "::1"] {
         let host = Host::new(address);
@@ -216,7 +216,7 @@ fn data_of_a_connection_that_agreed_is_noted_and_passes_unchanged() {
 }
 
 #[test]
-fn merged_packets_whose_segments_nobody_counted_are_counted() {
+fn counts_segments_of_merged_packets() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let host = Host::new("127.0.0.1");
     // As virtio-net and TUN hand them over: a size, and no number.
@@ -225,7 +225,7 @@ fn merged_packets_whose_segments_nobody_counted_are_counted() {
 }
 
 #[test]
-fn data_that_tcp_would_not_take_is_not_noted() {
+fn does_not_record_data_that_tcp_rejects() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let host = Host::new("127.0.0.1");
     let plain = host.frame();
@@ -240,7 +240,7 @@ fn data_that_tcp_would_not_take_is_not_noted() {
 }
 
 #[test]
-fn ip_options_and_extension_headers_are_stepped_over() {
+fn skips_ip_options_and_extension_headers() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let host = Host::new("127.0.0.1");
     let frame = Frame { ip_options: 40, ..host.frame() };
@@ -253,7 +253,7 @@ fn ip_options_and_extension_headers_are_stepped_over() {
 }
 
 #[test]
-fn what_is_no_data_of_such_a_connection_is_not_noted() {
+fn does_not_record_unrelated_packets() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     for address in ["127.0.0.1", "::1"] {
         let host = Host::new(address);

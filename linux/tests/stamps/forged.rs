@@ -1,7 +1,7 @@
-//! Segments that a stranger forges, blind to the connection but for a sequence number that falls into its window.
+//! Segments forged by an off-path attacker that knows only a sequence number inside the connection's window.
 //!
-//! The kernel judges whether an acknowledgment is one (RFC 5961, 5.2), and counts those that are too old. What it does not
-//! take, anybody may have sent: the option in it says nothing of the peer.
+//! The kernel decides whether an acknowledgment is acceptable (RFC 5961, 5.2), and counts those that are too old. Anyone may
+//! have sent one that it rejects, so the option in it is no evidence about the peer.
 
 use std::fs;
 use std::net::{SocketAddr, SocketAddrV4, TcpStream};
@@ -19,9 +19,9 @@ use super::sequence::{self, Queue};
 use super::transfer::{Plan, send};
 use super::{alone, needs_programs};
 
-/// Arrivals beside a SACK block, in a segment that has none: no peer says so.
+/// Arrivals for a SACK block, in a segment without one: no honest peer sends it.
 const UNREADABLE: [u8; 8] = [254, 8, 0x52, 0x41, 0x80, 0, 0, 0];
-/// So many in a row convict a peer.
+/// Number in a row from which on a peer is distrusted.
 const SEGMENTS: u64 = 4;
 
 /// The question for arrivals, and two bytes of no option.
@@ -119,7 +119,7 @@ fn believes_after(ahead: u32) -> (bool, u64) {
 }
 
 #[test]
-fn options_in_segments_that_tcp_does_not_take_convict_no_peer() {
+fn options_in_rejected_segments_are_ignored() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     for (what, behind) in [
         ("just behind the largest window", 2 * WINDOW),
@@ -136,7 +136,7 @@ fn options_in_segments_that_tcp_does_not_take_convict_no_peer() {
 }
 
 #[test]
-fn options_that_cannot_be_read_in_segments_that_tcp_takes_convict_the_peer() {
+fn unreadable_options_in_accepted_segments_trigger_fallback() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     for (what, behind) in [("the newest", 0), ("overtaken", 1000u32)] {
         let found = believes_after(behind.wrapping_neg());
@@ -144,13 +144,13 @@ fn options_that_cannot_be_read_in_segments_that_tcp_takes_convict_the_peer() {
     }
 }
 
-/// Who asks makes the other end note arrivals, in memory of its own, and tell them.
+/// A request makes the other end allocate memory, record arrivals and report them.
 #[test]
-fn a_question_counts_only_in_a_segment_that_tcp_takes() {
+fn request_counts_only_in_accepted_segment() {
     let Some(_alone) = needs_programs().then(alone) else { return };
-    for (what, ahead, asked) in [("never sent", 1000, false), ("the newest", 0, true)] {
+    for (what, ahead, requested) in [("never sent", 1000, false), ("the newest", 0, true)] {
         let pair = Pair::new().expect("namespaces");
-        let cgroup = Cgroup::new("asked").expect("a cgroup");
+        let cgroup = Cgroup::new("request").expect("a cgroup");
         let programs = Programs::load(STAMPS | WANTS);
         let _option = programs.attach_option(&cgroup);
         programs.attach_stamp(&pair.right);
@@ -161,10 +161,10 @@ fn a_question_counts_only_in_a_segment_that_tcp_takes() {
                 let map = programs.option.maps().find(|map| map.name() == "stamps").expect("the map");
                 map.lookup(&sender.as_raw_fd().to_ne_bytes(), MapFlags::ANY).expect("a lookup").is_some()
             };
-            assert!(!notes(), "nobody has asked it");
+            assert!(!notes(), "without a request");
             forge(&pair, sender, ahead, &QUESTION);
             thread::sleep(Duration::from_millis(100));
-            assert_eq!(notes(), asked, "{what}");
+            assert_eq!(notes(), requested, "{what}");
         });
     }
 }

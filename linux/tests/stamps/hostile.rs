@@ -1,7 +1,7 @@
-//! Receivers that lie about arrivals, drop or break the option, or acknowledge what was never sent.
+//! Receivers that forge arrivals, drop or corrupt the option, or acknowledge data that was never sent.
 //!
-//! A program on the path rewrites the acknowledgments of an honest receiver. The sender then sees a liar, and the test
-//! sees the truth at the receiver's side of the path.
+//! A program on the path rewrites the acknowledgments of an honest receiver. The sender sees forged ones; the test
+//! sees the true ones at the receiver's side of the path.
 
 use std::collections::HashSet;
 use std::os::fd::AsRawFd;
@@ -38,17 +38,17 @@ pub fn feedback(programs: &Programs, socket: i32) -> Feedback {
     Feedback { news: word(0), trusted: word(4) == 1, count, malformed: word(16), arrival_ns }
 }
 
-/// Makes a short transfer to a receiver that lies; returns what the sender holds at its end.
-fn told(lie: Lie) -> (Feedback, u64) {
-    told_of(lie, Plan { bytes: 400_000, rate: 4_000_000, ..Plan::default() })
+/// Makes a short transfer to a lying receiver; returns the sender's state at its end.
+fn transfer(lie: Lie) -> (Feedback, u64) {
+    transfer_with(lie, Plan { bytes: 400_000, rate: 4_000_000, ..Plan::default() })
 }
 
-fn told_of(lie: Lie, plan: Plan) -> (Feedback, u64) {
-    told_over(&Pair::new().expect("namespaces"), lie, plan)
+fn transfer_with(lie: Lie, plan: Plan) -> (Feedback, u64) {
+    transfer_over(&Pair::new().expect("namespaces"), lie, plan)
 }
 
-fn told_over(pair: &Pair, lie: Lie, plan: Plan) -> (Feedback, u64) {
-    let cgroup = Cgroup::new("told").expect("a cgroup");
+fn transfer_over(pair: &Pair, lie: Lie, plan: Plan) -> (Feedback, u64) {
+    let cgroup = Cgroup::new("lies").expect("a cgroup");
     let programs = Programs::load(STAMPS | WANTS);
     let _option = programs.attach_option(&cgroup);
     programs.attach_stamp(&pair.right);
@@ -59,64 +59,64 @@ fn told_over(pair: &Pair, lie: Lie, plan: Plan) -> (Feedback, u64) {
     (left.expect("looked at"), way.done().1)
 }
 
-/// Sends for two seconds to a receiver that lies; returns what the sender holds at the end.
-fn told_for_long(lie: Lie) -> Feedback {
-    told_of(lie, Plan { bytes: 500_000, rate: 250_000, ..Plan::default() }).0
+/// Sends for two seconds to a lying receiver; returns the sender's state at the end.
+fn long_transfer(lie: Lie) -> Feedback {
+    transfer_with(lie, Plan { bytes: 500_000, rate: 250_000, ..Plan::default() }).0
 }
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_clock_that_is_none_is_found_out_within_two_seconds() {
+fn rejects_fake_receiver_clock_within_2s() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     for lie in [Lie::Zero, Lie::Frozen, Lie::Random, Lie::Backwards, Lie::Fast, Lie::Slow] {
-        let feedback = told_for_long(lie);
+        let feedback = long_transfer(lie);
         assert!(!feedback.trusted && feedback.malformed >= 2, "{lie:?}: {feedback:?}");
     }
-    let honest = told_for_long(Lie::Truth);
+    let honest = long_transfer(Lie::Truth);
     assert!(honest.trusted && honest.malformed == 0 && honest.news > 100, "{honest:?}");
 }
 
 #[test]
-fn an_honest_option_is_never_malformed() {
+fn honest_option_is_never_malformed() {
     let Some(_alone) = needs_programs().then(alone) else { return };
-    let (feedback, _) = told(Lie::Truth);
+    let (feedback, _) = transfer(Lie::Truth);
     assert!(feedback.news > 50 && feedback.malformed == 0, "{feedback:?}");
 }
 
 #[test]
-fn what_is_overtaken_or_comes_twice_makes_no_option_malformed() {
+fn reordering_and_duplicates_keep_options_valid() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     for way_back in [true, false] {
         let pair = Pair::new().expect("namespaces");
         let end = if way_back { &pair.right } else { &pair.left };
         end.command("tc", "qdisc add dev wire root netem delay 5ms reorder 25%").expect("netem");
-        let (feedback, _) = told_over(&pair, Lie::Truth, Plan { rate: 1_000_000, ..Plan::default() });
+        let (feedback, _) = transfer_over(&pair, Lie::Truth, Plan { rate: 1_000_000, ..Plan::default() });
         assert!(feedback.news > 100 && feedback.malformed == 0, "on the way back: {way_back}; {feedback:?}");
     }
 }
 
 #[test]
-fn an_option_stripped_on_the_way_leaves_no_news() {
+fn stripped_option_leaves_no_arrivals() {
     let Some(_alone) = needs_programs().then(alone) else { return };
-    let (feedback, changed) = told(Lie::Stripped);
+    let (feedback, changed) = transfer(Lie::Stripped);
     assert!(changed > 50 && feedback.news == 0 && feedback.count == 0, "{feedback:?}, {changed} stripped");
 }
 
 /// And the path is found out within a tenth of a second.
 #[test]
-fn a_corrupted_option_is_counted_or_read_as_some_run() {
+fn corrupted_option_is_counted_or_valid() {
     let Some(_alone) = needs_programs().then(alone) else { return };
-    let (feedback, changed) = told(Lie::Corrupt);
+    let (feedback, changed) = transfer(Lie::Corrupt);
     assert!(changed > 50 && feedback.malformed > 0 && !feedback.trusted, "{feedback:?}, {changed} corrupted");
     assert!(feedback.arrival_ns.len() <= 11 && feedback.arrival_ns.is_sorted(), "{feedback:?}");
 }
 
 #[test]
 #[ignore = "long: make test-long"]
-fn arrivals_within_one_acknowledgment_never_run_backwards() {
+fn arrivals_in_one_ack_are_monotonic() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     for lie in [Lie::Zero, Lie::Frozen, Lie::Random, Lie::Backwards, Lie::Fast, Lie::Slow] {
-        let (feedback, changed) = told(lie);
+        let (feedback, changed) = transfer(lie);
         assert!(changed > 50 && feedback.news > 0, "{lie:?}: {feedback:?}, {changed} lies");
         assert!(feedback.arrival_ns.is_sorted(), "{lie:?}: {feedback:?}");
     }
@@ -141,7 +141,7 @@ const WINDOW_NS: u64 = 200_000_000;
 /// By then, start-up is over.
 const BEGUN_NS: u64 = 1_000_000_000;
 
-/// What a path that breaks options must pass, as a share of its rate: payload is 0.956 of it, and CUBIC fills it.
+/// Minimum utilisation with corrupted options: payload is 0.956 of the rate, and CUBIC fills it.
 const LEAST_BROKEN: f64 = 0.9;
 
 /// How a sender fared.
@@ -154,7 +154,7 @@ struct Fared {
     lost: f64,
     /// The most that was sent in ten round trips, as a multiple of what was acknowledged in them.
     excess: f64,
-    /// Longest time in which nothing new was acknowledged.
+    /// Longest time without a new acknowledgment.
     stall_ms: f64,
     capped: u64,
     /// How often Rapid found the clock to be none.
@@ -175,7 +175,7 @@ fn running(events: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
     events.into_iter().scan(0, add).collect()
 }
 
-/// Returns the running sum at a time.
+/// The running sum at a time.
 fn at(sums: &[(u64, u64)], ns: u64) -> u64 {
     let after = sums.partition_point(|&(t, _)| t <= ns);
     if after == 0 { 0 } else { sums[after - 1].1 }
@@ -212,7 +212,7 @@ impl Fared {
     }
 }
 
-/// Sends with Rapid through a bottleneck to a receiver that lies.
+/// Sends with Rapid through a bottleneck to a lying receiver.
 fn fare(lie: Lie) -> Fared {
     let name = format!("rh_{}_{}", std::process::id(), lie as u32);
     let pair = Pair::behind_bottleneck(MBIT, 100_000).expect("namespaces");
@@ -239,7 +239,7 @@ fn fare(lie: Lie) -> Fared {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn no_lie_makes_rapid_send_much_more_than_is_acknowledged_or_stall() {
+fn forged_arrivals_keep_rate_near_acknowledged() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let mut wrong = Vec::new();
     for lie in [
@@ -257,8 +257,7 @@ fn no_lie_makes_rapid_send_much_more_than_is_acknowledged_or_stall() {
     ] {
         let fared = fare(lie);
         eprintln!("{lie:?}: {fared:.3?}");
-        // One that is no clock is found out within two of the three seconds, options that cannot be read sooner; both steer
-        // nothing from then on.
+        // A fake clock is detected within two of the three seconds, unreadable options sooner; both have no influence from then on.
         let no_clock = matches!(lie, Lie::Zero | Lie::Frozen | Lie::Random | Lie::Backwards | Lie::Fast | Lie::Slow);
         let broken = matches!(lie, Lie::Corrupt | Lie::Spoilt);
         let misjudged = (no_clock || broken) != (fared.distrusted == 1);

@@ -17,7 +17,7 @@ fn a_life(pair: &Pair, name: &str, family: usize) -> (tcp::Source, u64, u64) {
         tcp::Options { name: name.into(), flows: 2, cgroup: Some(cgroup.path().into()), ..Default::default() };
     tcp::load(&options).expect("loads");
     let refused = tcp::load(&options).expect_err("a second load is refused");
-    assert!(refused.to_string().contains("loaded already"), "{refused}");
+    assert!(refused.to_string().contains("already loaded"), "{refused}");
     pair.right.inside(|| tcp::note_arrivals(name, "wire")).expect("attaches");
     let (bytes, limit) = (600_000, Duration::from_secs(60));
     let plan = Plan { bytes, limit, family, control: Some(name.into()), ..Plan::default() };
@@ -39,7 +39,7 @@ fn a_life(pair: &Pair, name: &str, family: usize) -> (tcp::Source, u64, u64) {
 }
 
 #[test]
-fn rapid_loads_negotiates_stamps_and_unloads() {
+fn rapid_loads_negotiates_and_unloads() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::behind_bottleneck(20, 100_000).expect("namespaces");
     let (source, delivered, stamped) = a_life(&pair, &format!("rl_{}", std::process::id()), 0);
@@ -48,7 +48,7 @@ fn rapid_loads_negotiates_stamps_and_unloads() {
 }
 
 #[test]
-fn rapid_is_told_of_arrivals_over_ipv6() {
+fn rapid_gets_arrivals_over_ipv6() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::behind_bottleneck(20, 100_000).expect("namespaces");
     let (source, delivered, stamped) = a_life(&pair, &format!("r6_{}", std::process::id()), 1);
@@ -57,7 +57,7 @@ fn rapid_is_told_of_arrivals_over_ipv6() {
 }
 
 #[test]
-fn rapid_runs_through_fq_and_netem_where_the_kernel_has_them() {
+fn rapid_runs_through_fq_and_netem() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     if pair.left.command("tc", "qdisc add dev wire root fq").is_err() {

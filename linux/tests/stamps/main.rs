@@ -1,4 +1,4 @@
-//! Arrival times on their way back to the sender: the option, its programs, and peers that lie.
+//! Arrival times on their way back to the sender: the option, its programs, and dishonest peers.
 
 mod capture;
 #[path = "../clang/mod.rs"]

@@ -1,4 +1,4 @@
-//! Real connections between two namespaces: what the option says on the wire, and whether it is true.
+//! Real connections between two namespaces: the option on the wire, compared with captured arrivals.
 
 use std::collections::HashMap;
 use std::iter;
@@ -52,15 +52,15 @@ pub fn errors(seen: &Seen) -> Vec<i64> {
     let mut errors = Vec::new();
     for ack in acks(&seen.left) {
         let Some(run) = run_of(ack) else { continue };
-        let mut end = if run.beside { ack.first_sacked().expect("a block to lie beside") } else { ack.ack };
+        let mut end = if run.beside { ack.first_sacked().expect("a SACK block") } else { ack.ack };
         let mut earlier_ns = 0;
         for gap in iter::once(0).chain(run.gap_ns.iter().copied()) {
             earlier_ns += gap;
             let segment = arrivals.get(&end).expect("the run steps over segments that arrived");
             let truth = (segment.ns as i64 - offset) as u32;
-            let told = run.newest_ns.wrapping_sub(earlier_ns);
+            let reported = run.newest_ns.wrapping_sub(earlier_ns);
             // Both clocks modulo 2^31, the difference around zero.
-            errors.push(i64::from((told.wrapping_sub(truth) << 1) as i32 >> 1));
+            errors.push(i64::from((reported.wrapping_sub(truth) << 1) as i32 >> 1));
             end = segment.seq;
         }
     }
@@ -72,44 +72,44 @@ fn quantile(sorted: &[i64], q: f64) -> i64 {
     sorted[((sorted.len() - 1) as f64 * q) as usize]
 }
 
-/// Judges the median and the 95th percentile of the errors. The socket stamps a packet where the device hands it to its
-/// queue; the program stamps it where the queue is processed. In between, a processor wakes up. That takes a
-/// microsecond on one that is awake, 14 on a virtual one that had halted, and more where other programs want it too.
+/// Judges the median and the 95th percentile of the errors. The socket stamps a packet when the device queues it; the program
+/// stamps it when the queue is processed. In between, a processor wakes up. That takes a microsecond on one that is awake, 14
+/// on a virtual one that was halted, and more under load.
 pub fn assert_true(errors: &[i64]) {
     let [low, median, high] = [0.0, 0.5, 0.95].map(|q| quantile(errors, q));
-    eprintln!("{} arrivals told; error {low} least, {median} median, {high} ns p95", errors.len());
-    assert!(low > -1_000, "an arrival was told {low} ns before it happened");
-    assert!(median < 50_000 && high < 500_000, "told {median} ns late, {high} ns in 5 of 100");
+    eprintln!("{} arrivals reported; error {low} least, {median} median, {high} ns p95", errors.len());
+    assert!(low > -1_000, "an arrival was reported {low} ns too early");
+    assert!(median < 50_000 && high < 500_000, "reported {median} ns late, {high} ns in 5 of 100");
 }
 
 #[test]
-fn acknowledgments_tell_arrivals_where_both_ends_agree() {
+fn acks_report_arrivals_if_both_agree() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     let seen = both(&pair, &Plan::default());
     let acks = acks(&seen.left);
-    let told = acks.iter().filter(|a| run_of(a).is_some()).count();
+    let reported = acks.iter().filter(|a| run_of(a).is_some()).count();
     let packets = data(&seen.right).len();
-    eprintln!("{packets} packets, {} acknowledgments, {told} with the option", acks.len());
+    eprintln!("{packets} packets, {} acknowledgments, {reported} with the option", acks.len());
     assert!(acks.len() * 10 < packets * 7, "acknowledgments were to be delayed");
-    assert!(told * 100 >= acks.len() * 99, "{told} of {} acknowledgments carry the option", acks.len());
+    assert!(reported * 100 >= acks.len() * 99, "{reported} of {} acknowledgments carry the option", acks.len());
     let errors = errors(&seen);
-    assert!(errors.len() * 100 >= packets * 99, "{} of {packets} packets have their arrival told", errors.len());
+    assert!(errors.len() * 100 >= packets * 99, "{} of {packets} packets have a reported arrival", errors.len());
     assert_true(&errors);
 }
 
 #[test]
-fn arrivals_are_told_over_ipv6() {
+fn reports_arrivals_over_ipv6() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     let seen = both(&pair, &Plan { family: 1, bytes: 500_000, ..Plan::default() });
     let (errors, packets) = (errors(&seen), data(&seen.right).len());
-    assert!(errors.len() * 100 >= packets * 98, "{} of {packets} packets have their arrival told", errors.len());
+    assert!(errors.len() * 100 >= packets * 98, "{} of {packets} packets have a reported arrival", errors.len());
     assert_true(&errors);
 }
 
 #[test]
-fn a_peer_without_the_programs_sees_one_offer_and_no_more() {
+fn peer_without_programs_sees_one_offer() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     for programs_at_sender in [true, false] {
         let pair = Pair::new().expect("namespaces");
@@ -128,7 +128,7 @@ fn a_peer_without_the_programs_sees_one_offer_and_no_more() {
 
 /// The SYN passes with the option, its answers only without.
 #[test]
-fn an_answer_that_does_not_pass_with_the_option_goes_out_without_it() {
+fn dropped_syn_ack_is_retried_without_option() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     let cgroup = Cgroup::new("refused").expect("a cgroup");
@@ -141,7 +141,7 @@ fn an_answer_that_does_not_pass_with_the_option_goes_out_without_it() {
     let answers = answers(&seen);
     assert_eq!(way.done().0, 2, "answers that did not pass; all: {answers:?}");
     assert_eq!(answers[..3], [true, true, false], "answers with the option: {answers:?}");
-    assert!(acks(&seen.left).iter().all(|ack| run_of(ack).is_none()), "an end tells what was not agreed on");
+    assert!(acks(&seen.left).iter().all(|ack| run_of(ack).is_none()), "an end reports arrivals without agreement");
 }
 
 /// Which answers to SYNs carried the option, in their order.
@@ -150,14 +150,14 @@ fn answers(seen: &Seen) -> Vec<bool> {
     answers.map(|answer| wire::find(&answer.options).is_some()).collect()
 }
 
-/// How many acknowledgments told arrivals.
-fn told(seen: &Seen) -> usize {
+/// Number of acknowledgments with arrivals.
+fn reported(seen: &Seen) -> usize {
     acks(&seen.left).into_iter().filter(|ack| run_of(ack).is_some()).count()
 }
 
 /// The first answer is lost. The second goes out by our timer, the third, without the option, because the SYN came again.
 #[test]
-fn ends_agree_though_the_first_answer_is_lost() {
+fn negotiation_survives_loss_of_syn_ack() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     let way = Way::load(Fate::default());
@@ -175,12 +175,12 @@ fn ends_agree_though_the_first_answer_is_lost() {
         both(&pair, &Plan { bytes: 300_000, ..Plan::default() })
     });
     assert_eq!((answers(&seen), way.done().0), (vec![true, true, false], 1), "answers with the option, and lost");
-    assert!(told(&seen) > 50, "{} acknowledgments tell arrivals", told(&seen));
+    assert!(reported(&seen) > 50, "{} acknowledgments report arrivals", reported(&seen));
 }
 
 /// Answers come after the SYN went out again, without the option, and carry it: the first one passed.
 #[test]
-fn an_answer_with_the_option_says_that_the_offer_passed() {
+fn syn_ack_with_option_confirms_offer() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     let cgroup = Cgroup::new("late").expect("a cgroup");
@@ -200,35 +200,35 @@ fn an_answer_with_the_option_says_that_the_offer_passed() {
     }
 }
 
-/// Handshakes of the same ports that their client left count for nothing.
+/// Abandoned handshakes of the same ports have no effect.
 #[test]
-fn abandoned_handshakes_do_not_keep_the_option_from_the_next() {
+fn abandoned_handshakes_do_not_block_option() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     // An answer finds no socket, and is reset.
     pair.right.command("tc", "qdisc add dev wire root netem delay 100ms").expect("netem");
     let seen = both(&pair, &Plan { bytes: 300_000, abandoned: 3, ..Plan::default() });
     assert_eq!(answers(&seen), [true; 4], "answers with the option");
-    assert!(told(&seen) > 20, "{} acknowledgments tell arrivals", told(&seen));
+    assert!(reported(&seen) > 20, "{} acknowledgments report arrivals", reported(&seen));
 }
 
-/// Where another program leaves no room for the option in an answer, nobody has agreed on it.
+/// If another program fills the options of the SYN-ACK, the option is not negotiated.
 #[test]
-fn an_answer_without_room_for_the_option_agrees_on_nothing() {
+fn full_syn_ack_negotiates_no_option() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
-    let cgroup = Cgroup::new("crowd").expect("a cgroup");
+    let cgroup = Cgroup::new("full").expect("a cgroup");
     let way = Way::load(Fate::default());
     let _other = way.crowd(&cgroup);
     let programs = Programs::load(STAMPS | WANTS);
     let _option = programs.attach_option(&cgroup);
     programs.attach_stamp(&pair.right);
     let seen = send(&pair, &Plan { bytes: 300_000, ..Plan::default() }, Some(&cgroup), Some(&cgroup), |_| {});
-    assert_eq!((answers(&seen), told(&seen)), (vec![false], 0), "answers with the option, and arrivals told");
+    assert_eq!((answers(&seen), reported(&seen)), (vec![false], 0), "answers with the option, and reported arrivals");
 }
 
 #[test]
-fn connections_of_other_congestion_controls_offer_and_tell_nothing() {
+fn other_controllers_offer_and_report_no_arrivals() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     let cgroup = Cgroup::new("others").expect("a cgroup");
@@ -245,9 +245,9 @@ fn connections_of_other_congestion_controls_offer_and_tell_nothing() {
 }
 
 #[test]
-fn ends_stamp_only_what_is_wanted() {
+fn stamps_only_requested_arrivals() {
     let Some(_alone) = needs_programs().then(alone) else { return };
-    for (sender, receiver, tells) in [(WANTS, STAMPS, true), (STAMPS, WANTS, false), (STAMPS, STAMPS, false)] {
+    for (sender, receiver, reports) in [(WANTS, STAMPS, true), (STAMPS, WANTS, false), (STAMPS, STAMPS, false)] {
         let pair = Pair::new().expect("namespaces");
         let cgroups = [Cgroup::new("left").expect("a cgroup"), Cgroup::new("right").expect("a cgroup")];
         let programs = [Programs::load(sender), Programs::load(receiver)];
@@ -255,21 +255,21 @@ fn ends_stamp_only_what_is_wanted() {
         programs[1].attach_stamp(&pair.right);
         let plan = Plan { bytes: 300_000, ..Plan::default() };
         let seen = send(&pair, &plan, Some(&cgroups[0]), Some(&cgroups[1]), |_| {});
-        let told = acks(&seen.left).iter().filter(|a| run_of(a).is_some()).count();
+        let reported = acks(&seen.left).iter().filter(|a| run_of(a).is_some()).count();
         assert_eq!(
-            told > 0,
-            tells,
-            "sender offers {sender}, receiver {receiver}: {told} acknowledgments carry the option"
+            reported > 0,
+            reports,
+            "sender offers {sender}, receiver {receiver}: {reported} acknowledgments carry the option"
         );
         let offer = seen.left.iter().find_map(|s| wire::offer(wire::find(&s.options)?));
-        assert_eq!(offer, Some((1, sender as u8)), "the SYN says the version and what its sender offers");
+        assert_eq!(offer, Some((1, sender as u8)), "the SYN has the version and its sender's offer");
         let answered = seen.left.iter().any(|s| s.flags & 0x12 == 0x12 && wire::find(&s.options).is_some());
         assert_eq!(answered, sender != receiver, "an offer is answered where the answer means something");
     }
 }
 
 #[test]
-fn segments_of_data_are_as_large_as_without_the_option() {
+fn option_does_not_shrink_data_segments() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let sizes = |seen: &Seen| {
         let mut sizes: Vec<u32> = data(&seen.left).iter().map(|s| s.payload).collect();

@@ -110,7 +110,7 @@ pub fn cgroup2_root() -> io::Result<PathBuf> {
         .ok_or_else(|| io::Error::other("no cgroup2 is mounted"))
 }
 
-/// Two namespaces, `left` and `right`, whose devices `wire` reach each other.
+/// Two namespaces, `left` and `right`, connected by their devices `wire`.
 pub struct Pair {
     pub left: Namespace,
     pub right: Namespace,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * A path that does things to packets, as tc programs: it loses data by a
- * pattern, tags and untags, and makes a receiver lie by rewriting its
+ * A path with faults, as tc programs: it drops data by a
+ * pattern, tags and untags, and forges a receiver's reports by rewriting its
  * acknowledgments. IPv4 without IP options; one connection at a time.
  */
 #include "prelude.h"
@@ -19,17 +19,17 @@ static long (*const bpf_skb_vlan_pop)(struct __sk_buff *skb) = (void *)19;
 static s64 (*const bpf_csum_diff)(const void *from, u32 from_length, const void *to, u32 to_length,
 				  u32 seed) = (void *)28;
 
-/* Of each hundred data packets, those are lost whose bit is set. */
+/* Bitmap of the dropped ones among each hundred data packets. */
 const volatile u64 lost = 0;
 /* Tags pushed, and popped. */
 const volatile u32 tags = 1;
 
 enum lie { TRUTH, ZERO, FROZEN, RANDOM, BACKWARDS, FAST, SLOW, STRIPPED, CORRUPT, UNSENT, SPOILT };
-/* Options that a receiver tells before it spoils them. */
+/* Valid options before the corrupted ones. */
 #define TOLD_BEFORE 100
 const volatile u32 lie = TRUTH;
 
-/* What the program did, for the test to see. */
+/* Totals for the test. */
 u64 data_packets, packets_lost, options_changed;
 
 u64 first_clock, last_clock;
@@ -64,7 +64,7 @@ SEC("tc") int path_untag(struct __sk_buff *skb)
 	return TC_ACT_UNSPEC;
 }
 
-/* Arrival times as a liar tells them. */
+/* Forges arrival times. */
 INLINE void bend(struct wire_run *run)
 {
 	u64 now, elapsed;
@@ -127,7 +127,7 @@ INLINE void rewrite(u8 *tcp, u32 at, u32 length)
 		for (i = 0; i < WIRE_MAX; i++)
 			option[i] = 1;
 	else if (lie == SPOILT)
-		/* Beside a SACK block, of which there is none. */
+		/* For a SACK block, of which there is none. */
 		option[4] |= options_changed < TOLD_BEFORE ? 0 : 0x80;
 	else if (lie == CORRUPT)
 		for (i = 0; i < WIRE_BASE; i++)
@@ -142,7 +142,7 @@ INLINE void rewrite(u8 *tcp, u32 at, u32 length)
 	options_changed++;
 }
 
-/* Where our option stands in the header; 0: nowhere. */
+/* Offset of our option in the header; 0: none. */
 INLINE u32 option_at(const u8 *tcp, u32 header)
 {
 	u32 at, i;

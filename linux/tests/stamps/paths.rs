@@ -46,11 +46,11 @@ struct Reports {
     all: u32,
     /// Those that report every range they can.
     whole: u32,
-    /// Those that have room for the option and can name the arrival that they are for: it ends at the acknowledgment
+    /// Those with space for the option that can identify their arrival: it ends at the acknowledgment
     /// number or at the first block's right edge.
     nameable: u32,
-    told: u32,
-    /// Those that have three blocks and so no room for the option.
+    reported: u32,
+    /// Those with three blocks and so no space for the option.
     crowded: u32,
 }
 
@@ -74,21 +74,21 @@ impl Reports {
             self.all += 1;
             // A duplicate is reported first (RFC 2883), in the place of one of the ranges.
             let duplicate = (sack[0].1.wrapping_sub(segment.ack) as i32) <= 0;
-            // With timestamps there is room for three blocks; the option must not displace one.
+            // With timestamps there is space for three blocks; the option must not displace one.
             self.whole += u32::from(sack.len() == (held + usize::from(duplicate)).min(3));
             let newest = arrived.last().map_or(0, |&(_, end)| end);
             if sack.len() == 3 {
                 self.crowded += 1;
             } else if newest == segment.ack || newest == sack[0].1 {
                 self.nameable += 1;
-                self.told += u32::from(run_of(segment).is_some());
+                self.reported += u32::from(run_of(segment).is_some());
             }
         }
     }
 }
 
 #[test]
-fn sack_blocks_keep_their_place_and_arrivals_are_told_beside_them() {
+fn arrivals_do_not_displace_sack_blocks() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     // A queue of 20 ms, so that several holes are open at the same time.
     let pair = Pair::behind_bottleneck(20, 50_000).expect("namespaces");
@@ -99,16 +99,20 @@ fn sack_blocks_keep_their_place_and_arrivals_are_told_beside_them() {
     let seen = both(&pair, &Plan { bytes: 2_000_000, rate: u32::MAX, ..Plan::default() });
     let mut reports = Reports::default();
     reports.count(&seen);
-    let told = errors(&seen).len();
-    eprintln!("{told} arrivals told of {}, {:?}", seen.right.iter().filter(|s| s.payload > 0).count(), way.done());
+    let reported = errors(&seen).len();
+    eprintln!(
+        "{reported} arrivals reported of {}, {:?}",
+        seen.right.iter().filter(|s| s.payload > 0).count(),
+        way.done()
+    );
     eprintln!("{reports:?}");
     assert!(reports.all > 20 && reports.whole == reports.all, "SACK blocks are missing: {reports:?}");
-    assert!(reports.nameable > 10 && reports.told == reports.nameable, "arrivals are missing: {reports:?}");
+    assert!(reports.nameable > 10 && reports.reported == reports.nameable, "arrivals are missing: {reports:?}");
     assert!(reports.crowded > 5, "three blocks were to be seen: {reports:?}");
 }
 
 #[test]
-fn arrivals_are_told_behind_vlan_tags() {
+fn reports_arrivals_behind_vlan_tags() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     // One tag, which the device holds or leaves in the packet; two tags, where one is in the packet in any case.
     for (tags, offload) in [(1, "on"), (1, "off"), (2, "on")] {
@@ -118,8 +122,11 @@ fn arrivals_are_told_behind_vlan_tags() {
         way.attach("path_tag", &pair.left, TC_EGRESS);
         way.attach("path_untag", &pair.right, TC_INGRESS);
         let seen = both(&pair, &Plan { bytes: 300_000, ..Plan::default() });
-        let (told, packets) = (errors_of_tagged(&seen), seen.left.iter().filter(|s| s.payload > 0).count());
-        assert!(told * 100 >= packets * 95, "{tags} tags, offload {offload}: {told} of {packets} packets told");
+        let (reported, packets) = (errors_of_tagged(&seen), seen.left.iter().filter(|s| s.payload > 0).count());
+        assert!(
+            reported * 100 >= packets * 95,
+            "{tags} tags, offload {offload}: {reported} of {packets} packets reported"
+        );
     }
 }
 
@@ -129,7 +136,7 @@ fn errors_of_tagged(seen: &Seen) -> usize {
 }
 
 #[test]
-fn traffic_of_others_arrives_as_it_was_sent() {
+fn cross_traffic_arrives_as_sent() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     Programs::load(STAMPS | WANTS).attach_stamp(&pair.right);

@@ -69,7 +69,7 @@ impl Programs {
         programs
     }
 
-    /// Loads both; no congestion control asks for arrivals.
+    /// Loads both; no congestion control requests arrivals.
     pub fn load_unasked(offered: u32) -> Programs {
         static OPTION: OnceLock<Vec<u8>> = OnceLock::new();
         static STAMP: OnceLock<Vec<u8>> = OnceLock::new();
@@ -105,7 +105,7 @@ impl Programs {
     }
 }
 
-/// What the programs of `path.bpf.c` do.
+/// Faults that the programs of `path.bpf.c` inject.
 #[derive(Clone, Copy, Default)]
 pub struct Fate {
     /// The packets to lose, of each hundred data packets: packet `i` is lost where bit `i` is set.
@@ -115,7 +115,7 @@ pub struct Fate {
     pub lie: Lie,
 }
 
-/// How the receiver lies: `enum lie`.
+/// Kind of forgery: `enum lie`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Lie {
     #[default]
@@ -129,7 +129,7 @@ pub enum Lie {
     Stripped,
     Corrupt,
     Unsent,
-    /// The truth, and then options of which nothing can be read.
+    /// Honest at first, then unreadable options.
     Spoilt,
 }
 
@@ -156,14 +156,14 @@ impl Way {
         attach(&self.0, program, namespace, point, 2);
     }
 
-    /// Attaches the program that leaves no room for our option in answers to SYNs, until the link is dropped.
+    /// Attaches a program that fills the options of SYN-ACKs, until the link is dropped.
     pub fn crowd(&self, cgroup: &Cgroup) -> Link {
         let directory: File = cgroup.open().expect("our own cgroup");
         let program = self.0.progs_mut().find(|p| p.name() == "path_crowd").expect("the program");
         program.attach_cgroup(directory.as_raw_fd()).expect("attaches")
     }
 
-    /// Returns what the programs have done so far: packets lost, options changed.
+    /// Totals so far: packets dropped, options changed.
     pub fn done(&self) -> (u64, u64) {
         let counters = self.0.maps().find(|m| m.name().to_string_lossy().ends_with(".bss")).expect("counters");
         let bytes = counters.lookup(&[0; 4], MapFlags::ANY).expect("a lookup").expect("the counters");

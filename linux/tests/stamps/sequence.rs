@@ -1,4 +1,4 @@
-//! Where a connection stands, as its socket says when it is repaired.
+//! A connection's sequence numbers, read by socket repair.
 
 #![expect(unsafe_code, reason = "socket options that no safe wrapper covers")]
 

@@ -19,7 +19,7 @@ use super::net::{Cgroup, LEFT, Pair, RIGHT};
 pub const PORT: u16 = 7100;
 const OWN_PORT: u16 = 7200;
 
-/// What to send, and how.
+/// A transfer's parameters.
 pub struct Plan {
     pub bytes: usize,
     /// The longest time to send; data that is left then is not sent.
@@ -54,7 +54,7 @@ pub struct Seen {
 }
 
 /// Sends. Puts the sockets of each end into its cgroup, if one is given. Calls `look` with the sender's socket before
-/// it closes that socket.
+/// closing it.
 pub fn send(
     pair: &Pair,
     plan: &Plan,
@@ -94,7 +94,7 @@ pub fn send(
     Seen { left, right }
 }
 
-/// A socket of the sender's; one that leaves handshakes has a port of its own.
+/// A socket of the sender; one that abandons handshakes has its own port.
 fn open(address: SocketAddr, plan: &Plan, flags: SockFlag) -> OwnedFd {
     let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
     let socket = socket(family, SockType::Stream, flags | SockFlag::SOCK_CLOEXEC, None).expect("a socket");

@@ -24,7 +24,7 @@ fn wait_until_it_drains(name: &str) {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_load_while_another_drains_leaves_one() {
+fn load_during_drain_leaves_one() {
     if !able() {
         return;
     }
@@ -36,7 +36,7 @@ fn a_load_while_another_drains_leaves_one() {
     std::thread::scope(|scope| {
         let drainer = scope.spawn(|| tcp::drain(name, Some(30 * SECOND)));
         wait_until_it_drains(name);
-        // What drains has no new connections to switch on.
+        // A draining load has no new connections to switch on.
         let refused = tcp::switch(name, true).expect_err("it drains").to_string();
         assert!(refused.contains("is being unloaded"), "{refused}");
         assert_eq!(tcp::switched(name).expect("loaded"), (false, true));
@@ -54,7 +54,7 @@ fn a_load_while_another_drains_leaves_one() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn what_is_left_when_time_is_over_goes_to_cubic_though_the_name_is_loaded_again() {
+fn drain_timeout_hands_over_despite_reload() {
     if !able() {
         return;
     }
@@ -100,7 +100,7 @@ fn the_switch_outlives_a_replacement() {
 /// Each of them is within its handshake for 0.9 s, and some are when the new version takes the place.
 #[test]
 #[ignore = "long: make test-long"]
-fn connections_within_their_handshake_outlive_a_replacement() {
+fn handshakes_survive_replacement() {
     const EACH: Duration = Duration::from_millis(200);
     if !able() {
         return;
@@ -132,12 +132,12 @@ fn connections_within_their_handshake_outlive_a_replacement() {
 }
 
 #[test]
-fn a_name_that_nobody_has_loaded_is_told_so() {
+fn error_names_missing_load() {
     if !able() {
         return;
     }
-    let asked = [tcp::status("nobody").map(drop), tcp::flows("nobody").map(drop), tcp::switch("nobody", true)];
-    for refused in asked {
+    let requested = [tcp::status("nobody").map(drop), tcp::flows("nobody").map(drop), tcp::switch("nobody", true)];
+    for refused in requested {
         let words = refused.expect_err("not loaded").to_string();
         assert_eq!(words, "nobody is not loaded; `packetscale tcp load` loads it");
     }
@@ -147,7 +147,7 @@ fn a_name_that_nobody_has_loaded_is_told_so() {
 }
 
 #[test]
-fn a_namespace_that_is_only_mounted_elsewhere_goes_back_to_what_others_use() {
+fn restores_default_of_namespace_mounted_elsewhere() {
     const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
     if !able() {
         return;

@@ -1,4 +1,4 @@
-//! Controllers that were not written here, loaded from files: what is accepted, what is refused, and with which words.
+//! User controllers, loaded from files: accepted ones, refused ones, and the messages.
 
 use super::clang;
 use super::connection::{goodput, transfer};
@@ -12,18 +12,18 @@ use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
 const SOURCE: &str = "examples/aimd.bpf.c";
-/// What makes the example a broken one, and a part of what is said about it.
+/// Defines that break the example, with a part of the expected message.
 const BROKEN: [(&str, &str); 7] = [
     ("-DNONE", "found 0 variables of struct tcp_congestion_ops; expected one"),
     ("-DTWO", "found 2 variables of struct tcp_congestion_ops; expected one"),
     ("-DINCOMPLETE", "has no function `undo_cwnd`; TCP needs one"),
-    ("-DCLOSED", "its licence does not do"),
+    ("-DCLOSED", "the kernel refuses the licence"),
     ("-DFORBIDDEN", "the kernel's verifier refuses `aimd_cong_avoid`"),
     ("-DFROZEN", "it stalls"),
     ("-DCONSTANT", "its window does not grow: 10 packets at most"),
 ];
 
-/// What makes the example pin a map by name.
+/// Define that makes the example pin a map by name.
 const PINNED: &str = "-DPINNED";
 
 pub fn objects() -> impl Iterator<Item = Vec<u8>> {
@@ -48,7 +48,7 @@ fn route(test: &str) -> Route {
     route
 }
 
-fn said(refused: Result<tcp::Bringing, Error>) -> String {
+fn refusal(refused: Result<tcp::Bringing, Error>) -> String {
     match refused {
         Ok(brought) => panic!("accepted: {brought:?}"),
         Err(Error::Input(words) | Error::Machine(words)) => words,
@@ -56,7 +56,7 @@ fn said(refused: Result<tcp::Bringing, Error>) -> String {
 }
 
 #[test]
-fn a_controller_of_a_file_is_tried_registered_and_unloaded() {
+fn loads_and_unloads_user_controller() {
     if !able() {
         return;
     }
@@ -69,15 +69,15 @@ fn a_controller_of_a_file_is_tried_registered_and_unloaded() {
     assert_eq!((found.name.as_str(), found.old), ("aimd", 0));
     assert!(found.tried.lossy.is_some(), "this kernel has netem");
     assert!(tcp::is_registered("aimd") && !tcp::is_registered("packetscale_try"));
-    let nobody = Brought { registered: true, users: 0, earlier: 0 };
-    assert_eq!(tcp::brought("aimd").expect("root"), Some(nobody));
+    let empty = Brought { registered: true, users: 0, earlier: 0 };
+    assert_eq!(tcp::brought("aimd").expect("root"), Some(empty));
     assert_eq!(tcp::brought("rapid").expect("root"), None);
     let rate = goodput(&transfer(&route, "aimd", 3 * SECOND), SECOND) / 1e6;
     eprintln!("{rate:.1} Mbit/s of 20");
     assert!(rate > 17.0, "{rate:.1} Mbit/s");
     // The kernel counts its users; at their end they are none.
     let flow = Flow::open(&route, "aimd", Set::BeforeConnect);
-    assert_eq!(tcp::brought("aimd").expect("root"), Some(Brought { users: 1, ..nobody }));
+    assert_eq!(tcp::brought("aimd").expect("root"), Some(Brought { users: 1, ..empty }));
     drop(flow);
     for refused in [tcp::status("aimd").map(drop), tcp::switch("aimd", false), tcp::load(&named("aimd")).map(drop)] {
         let words = refused.expect_err("Rapid's affair").to_string();
@@ -88,7 +88,7 @@ fn a_controller_of_a_file_is_tried_registered_and_unloaded() {
 }
 
 #[test]
-fn a_map_that_a_file_pins_by_name_is_not_pinned() {
+fn maps_pinned_by_file_are_not_pinned() {
     if !able() {
         return;
     }
@@ -103,7 +103,7 @@ fn named(name: &str) -> Options {
 }
 
 #[test]
-fn what_is_broken_is_refused_with_the_reason_and_leaves_nothing() {
+fn refuses_broken_controllers_with_reason() {
     if !able() {
         return;
     }
@@ -111,7 +111,7 @@ fn what_is_broken_is_refused_with_the_reason_and_leaves_nothing() {
     let route = route("broken");
     let was = machine(&route);
     for (word, why) in BROKEN {
-        let words = said(tcp::bring(&file(&[word]), None, false));
+        let words = refusal(tcp::bring(&file(&[word]), None, false));
         eprintln!("{words}");
         assert!(words.contains(why) && words.contains("aimd-D"), "{word}: {words}");
         assert_eq!(machine(&route), was, "{word}");
@@ -120,25 +120,25 @@ fn what_is_broken_is_refused_with_the_reason_and_leaves_nothing() {
     let own = std::env::current_exe().expect("a program of this machine");
     for (path, why) in [(text, "expected an ELF file"), (own, "expected an ELF file"), ("/none".into(), "No such file")]
     {
-        let words = said(tcp::bring(&path, None, false));
+        let words = refusal(tcp::bring(&path, None, false));
         assert!(words.contains(why) && words.starts_with(&path.display().to_string()), "{words}");
     }
     for (name, why) in [("cubic", "not ours"), ("a name", "letters"), ("sixteen_letters_", "15 letters")] {
-        let words = said(tcp::bring(&file(&[]), Some(name), false));
+        let words = refusal(tcp::bring(&file(&[]), Some(name), false));
         assert!(words.contains(why), "{name}: {words}");
     }
     assert_eq!(machine(&route), was);
 }
 
 #[test]
-fn a_name_of_rapid_is_not_for_others() {
+fn user_controller_cannot_take_rapids_name() {
     if !able() {
         return;
     }
     let _alone = alone();
     let rapid = super::Loaded::new("bring", named(""));
     for replace in [false, true] {
-        let words = said(tcp::bring(&file(&[]), Some(&rapid.name), replace));
+        let words = refusal(tcp::bring(&file(&[]), Some(&rapid.name), replace));
         assert!(words.contains("is Rapid"), "{words}");
     }
     assert_eq!(tcp::status(&rapid.name).expect("still loaded").flows, 4);
@@ -146,7 +146,7 @@ fn a_name_of_rapid_is_not_for_others() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn another_version_takes_its_place_and_drains_with_it() {
+fn replaced_version_drains_with_new_one() {
     if !able() {
         return;
     }
@@ -156,7 +156,7 @@ fn another_version_takes_its_place_and_drains_with_it() {
     let was = machine(&route);
     let example = file(&[]);
     tcp::bring(&example, None, false).unwrap_or_else(|error| panic!("{error}"));
-    assert!(said(tcp::bring(&example, None, false)).contains("--replace"));
+    assert!(refusal(tcp::bring(&example, None, false)).contains("--replace"));
     let mut old = Flow::open(&route, "aimd", Set::BeforeConnect);
     old.bulk(SECOND);
     let found = tcp::bring(&example, None, true).unwrap_or_else(|error| panic!("{error}"));

@@ -1,4 +1,4 @@
-//! Receivers whose clock runs at another pace, and acknowledgments of which most are lost.
+//! Receivers whose clock runs at another rate, and paths that drop most acknowledgments.
 
 use super::flow::{Flow, Set};
 use super::hostile::{A_LITTLE_FAST, can_lie, teller};
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Rapid that hears this lie, or the truth, at a path.
+/// Rapid at a path, with this forgery or honest arrivals.
 fn hearing(path: &Path, lie: Option<&str>) -> Loaded {
     let rapid = Loaded::new("clock", Options { flows: 4, sender: lie.map(teller), ..Options::default() });
     path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
@@ -18,7 +18,7 @@ fn hearing(path: &Path, lie: Option<&str>) -> Loaded {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_clock_that_is_four_per_cent_fast_costs_less_than_five_points() {
+fn clock_four_percent_fast_costs_under_five_points() {
     if !can_lie() {
         return;
     }
@@ -37,7 +37,7 @@ fn a_clock_that_is_four_per_cent_fast_costs_less_than_five_points() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_path_that_loses_most_acknowledgments_costs_less_than_five_points() {
+fn ack_loss_costs_under_five_points() {
     if !able() {
         return;
     }
@@ -47,7 +47,7 @@ fn a_path_that_loses_most_acknowledgments_costs_less_than_five_points() {
     let rates = ["0%", "95%"].map(|lost| {
         let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
         flow.bulk(SECOND);
-        // An acknowledgment of 2 packets in 20 arrives: it covers 40 in the mean, and tells eleven of them.
+        // Two acknowledgments of 20 arrive: one covers 40 packets in the mean, and reports eleven of them.
         run(&format!("tc -n {} qdisc replace dev in root netem loss {lost} limit 10000", path.host("b")));
         flow.bulk(2 * SECOND);
         let rate = flow.bulk(3 * SECOND) * 8.0 / 1e6;

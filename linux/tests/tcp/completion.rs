@@ -3,7 +3,7 @@
 
 use super::connection::{listen, open};
 use super::namespaces::{Bottleneck, Path};
-use super::{Loaded, Nobody, able, alone, long};
+use super::{EmptyCgroup, Loaded, able, alone, long};
 use linux::tcp::Options;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener};
@@ -49,7 +49,7 @@ fn serve(listener: TcpListener) {
     });
 }
 
-/// Makes the transfers, each from a thread of its own; returns how long each took, in seconds, sorted.
+/// Makes the transfers, one thread each; returns their sorted times in seconds.
 fn times(path: &Path, control: &str, planned: &[Planned]) -> Vec<f64> {
     let listener = listen(path);
     let port = listener.local_addr().expect("an address").port();
@@ -59,12 +59,12 @@ fn times(path: &Path, control: &str, planned: &[Planned]) -> Vec<f64> {
         let transfer = |&(at, bytes): &Planned| {
             scope.spawn(move || {
                 std::thread::sleep(at.saturating_sub(began.elapsed()));
-                let asked = Instant::now();
+                let requested = Instant::now();
                 let mut stream = open(path, control, port).expect("connects");
                 stream.write_all(&vec![0; bytes]).expect("sends");
                 stream.shutdown(Shutdown::Write).expect("ends");
                 assert_eq!(stream.read(&mut [0]).expect("the other end closes"), 0);
-                asked.elapsed().as_secs_f64()
+                requested.elapsed().as_secs_f64()
             })
         };
         let transfers: Vec<_> = planned.iter().map(transfer).collect();
@@ -74,7 +74,7 @@ fn times(path: &Path, control: &str, planned: &[Planned]) -> Vec<f64> {
     times
 }
 
-/// The value below which this share of them lies.
+/// The value at this quantile.
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     sorted[((sorted.len() as f64 * share).ceil() as usize).clamp(1, sorted.len()) - 1]
 }
@@ -92,12 +92,12 @@ impl Most {
     }
 }
 
-/// Compares Rapid's times with CUBIC's. Where time permits, BBR's are told beside them.
+/// Compares Rapid's times with CUBIC's; long runs also print BBR's.
 fn compare(test: &str, options: Options, planned: &[Planned], most: &Most) {
     let bottleneck = Bottleneck { mbit: MBIT, limit: MBIT * RTT_MS * 125 };
     let (rapid, path) = Loaded::with(test, Options { flows: 256, ..options }, &bottleneck);
     path.delay(RTT_MS);
-    let told = |control: &str| {
+    let measure = |control: &str| {
         let times = times(&path, control, planned);
         eprintln!("{control}: {times:.3?}");
         let [median, late, worst] = [0.5, 0.95, 1.0].map(|share| quantile(&times, share));
@@ -105,9 +105,9 @@ fn compare(test: &str, options: Options, planned: &[Planned], most: &Most) {
         eprintln!("{control}: median {median:.3} s, 95th pct. {late:.3} s, worst {worst:.3} s, mean {mean:.3} s");
         [median, late, worst]
     };
-    let [cubic, steered] = ["cubic", &rapid.name].map(told);
+    let [cubic, steered] = ["cubic", &rapid.name].map(measure);
     if long() {
-        told("bbr");
+        measure("bbr");
     }
     let ratios = [0, 1, 2].map(|i| steered[i] / cubic[i]);
     eprintln!("{} transfers: {ratios:.3?} times CUBIC's", planned.len());
@@ -115,7 +115,7 @@ fn compare(test: &str, options: Options, planned: &[Planned], most: &Most) {
     assert!((0..3).all(|i| ratios[i] < most[i]), "{ratios:.3?} times CUBIC's, at most {most:?}");
 }
 
-/// As many transfers as there are sizes, the next one when nothing of the last is left.
+/// One transfer per size, each after the last has drained.
 fn one_after_another() -> Vec<Planned> {
     let sizes = [10, 15, 20, 30, 45, 60, 100, 150, 200, 300, 400, 600, 1000, 2000, 3000];
     (0u32..).zip(sizes).map(|(number, kilobytes)| (2 * number * SECOND, kilobytes * 1000)).collect()
@@ -123,7 +123,7 @@ fn one_after_another() -> Vec<Planned> {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn transfers_at_random_take_no_longer_than_with_cubic() {
+fn random_transfers_match_cubic() {
     if able() {
         let _alone = alone();
         // Of few transfers the last ones are too few to be judged as closely.
@@ -135,21 +135,21 @@ fn transfers_at_random_take_no_longer_than_with_cubic() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn none_of_fifty_transfers_at_once_stalls() {
+fn fifty_concurrent_transfers_do_not_stall() {
     if able() {
         let _alone = alone();
-        let crowd = |number: u32| [(5 * number * SECOND, 200_000); 50];
-        // Only stalls are judged. Medians of 1.04 to 1.30 times CUBIC's were seen, one per build of the programs: whose
-        // packets are lost is chance. CUBIC is the better one here.
+        let batch = |number: u32| [(5 * number * SECOND, 200_000); 50];
+        // Only stalls are judged. Medians of 1.04 to 1.30 times CUBIC's occur, one per build of the programs: which connection
+        // loses packets is chance. CUBIC is the better one here.
         let most = Most { median: f64::INFINITY, percentile_95: 2.0, worst: 2.0 };
-        let crowds = if long() { 12 } else { 3 };
-        compare("fifty", Options::default(), &(0..crowds).map(crowd).collect::<Vec<_>>().concat(), &most);
+        let batches = if long() { 12 } else { 3 };
+        compare("fifty", Options::default(), &(0..batches).map(batch).collect::<Vec<_>>().concat(), &most);
     }
 }
 
 #[test]
 #[ignore = "long: make test-long"]
-fn one_long_transfer_takes_no_longer_than_with_cubic() {
+fn long_transfer_matches_cubic() {
     if able() {
         let _alone = alone();
         compare("long", Options::default(), &[(Duration::ZERO, 10_000_000)], &Most::all(1.1));
@@ -158,17 +158,17 @@ fn one_long_transfer_takes_no_longer_than_with_cubic() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn transfers_to_a_peer_without_rapid_take_no_longer_than_with_cubic() {
+fn transfers_to_plain_peer_match_cubic() {
     if able() {
         let _alone = alone();
-        let nobody = Nobody::new("without");
-        let options = Options { cgroup: Some(nobody.0.clone()), ..Options::default() };
+        let empty = EmptyCgroup::new("without");
+        let options = Options { cgroup: Some(empty.0.clone()), ..Options::default() };
         compare("without", options, &one_after_another(), &Most::all(1.02));
     }
 }
 
 #[test]
-fn transfers_over_an_idle_path_take_no_longer_than_with_cubic() {
+fn transfers_over_idle_path_match_cubic() {
     if able() {
         let _alone = alone();
         compare("idle", Options::default(), &one_after_another(), &Most::all(1.1));

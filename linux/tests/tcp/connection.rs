@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 
 /// One sample of a connection's state.
 #[derive(Clone, Copy, Debug)]
-pub struct Look {
+pub struct Sample {
     pub at: Duration,
     pub rtt_us: u32,
     pub bytes_acked: u64,
@@ -38,7 +38,7 @@ pub fn open(path: &Path, control: &str, to: u16) -> std::io::Result<TcpStream> {
 }
 
 /// Sends in small blocks for the time `long`; samples the connection every 10 ms.
-pub fn transfer(path: &Path, control: &str, long: Duration) -> Vec<Look> {
+pub fn transfer(path: &Path, control: &str, long: Duration) -> Vec<Sample> {
     let listener = listen(path);
     let port = listener.local_addr().expect("an address").port();
     let receiver = std::thread::spawn(move || {
@@ -49,18 +49,18 @@ pub fn transfer(path: &Path, control: &str, long: Duration) -> Vec<Look> {
     let mut stream = open(path, control, port).expect("connects");
     stream.set_write_timeout(Some(Duration::from_millis(100))).expect("a timeout");
     let (began, block) = (Instant::now(), [0; 4096]);
-    let mut looks: Vec<Look> = Vec::new();
+    let mut samples: Vec<Sample> = Vec::new();
     while began.elapsed() < long {
         let _ = stream.write(&block);
-        if looks.last().is_none_or(|look| began.elapsed() >= look.at + Duration::from_millis(10)) {
-            looks.push(look(&stream, began));
+        if samples.last().is_none_or(|sample| began.elapsed() >= sample.at + Duration::from_millis(10)) {
+            samples.push(sample(&stream, began));
         }
     }
     // Data that is still in the socket need not arrive.
     socket_reset(&stream);
     drop(stream);
     receiver.join().expect("the receiver ends");
-    looks
+    samples
 }
 
 fn socket_reset(stream: &TcpStream) {
@@ -68,7 +68,7 @@ fn socket_reset(stream: &TcpStream) {
     setsockopt(stream, sockopt::Linger, &linger).expect("lingers not");
 }
 
-pub fn look(stream: &TcpStream, began: Instant) -> Look {
+pub fn sample(stream: &TcpStream, began: Instant) -> Sample {
     // SAFETY: plain words; getsockopt fills those that its kernel knows.
     let (info, failed) = unsafe {
         let mut info: libc::tcp_info = std::mem::zeroed();
@@ -78,7 +78,7 @@ pub fn look(stream: &TcpStream, began: Instant) -> Look {
         (info, failed)
     };
     assert_eq!(failed, 0);
-    Look {
+    Sample {
         at: began.elapsed(),
         rtt_us: info.tcpi_rtt,
         bytes_acked: info.tcpi_bytes_acked,
@@ -95,13 +95,13 @@ pub fn median(mut values: Vec<f64>) -> f64 {
 }
 
 /// Returns the bits per second acknowledged after `from`.
-pub fn goodput(looks: &[Look], from: Duration) -> f64 {
-    let first = looks.iter().find(|look| look.at >= from).expect("looks");
-    let last = looks.last().expect("looks");
+pub fn goodput(samples: &[Sample], from: Duration) -> f64 {
+    let first = samples.iter().find(|sample| sample.at >= from).expect("samples");
+    let last = samples.last().expect("samples");
     (last.bytes_acked - first.bytes_acked) as f64 * 8.0 / (last.at - first.at).as_secs_f64()
 }
 
 /// Returns the median round trip after `from`, in microseconds.
-pub fn round_trip(looks: &[Look], from: Duration) -> f64 {
-    median(looks.iter().filter(|look| look.at >= from).map(|look| f64::from(look.rtt_us)).collect())
+pub fn round_trip(samples: &[Sample], from: Duration) -> f64 {
+    median(samples.iter().filter(|sample| sample.at >= from).map(|sample| f64::from(sample.rtt_us)).collect())
 }

@@ -1,6 +1,6 @@
-//! Connections whose application decides when to send, and what became of the bytes at the other end.
+//! Connections whose application decides when to send, and their received bytes.
 
-use super::connection::{Look, listen, look};
+use super::connection::{Sample, listen, sample};
 use super::namespaces::{Path, RECEIVER};
 use nix::errno::Errno;
 use nix::libc;
@@ -50,7 +50,7 @@ impl Flow {
         let (received, reads) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(true)));
         let (count, may) = (Arc::clone(&received), Arc::clone(&reads));
         let answers = Arc::new(AtomicBool::new(false));
-        let asked = Arc::clone(&answers);
+        let requested = Arc::clone(&answers);
         let accepted = (set == Set::AtBothEnds).then(|| control.to_string());
         std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().expect("a connection");
@@ -61,7 +61,7 @@ impl Flow {
             let ended = Arc::clone(&over);
             std::thread::spawn(move || {
                 while !over.load(Ordering::Relaxed) {
-                    if asked.load(Ordering::Relaxed) && back.write_all(&[0; 100]).is_err() {
+                    if requested.load(Ordering::Relaxed) && back.write_all(&[0; 100]).is_err() {
                         break;
                     }
                     std::thread::sleep(Duration::from_millis(10));
@@ -103,7 +103,7 @@ impl Flow {
         Flow { stream, began: Instant::now(), received, reads, answers }
     }
 
-    /// Asks TCP to send no faster than this, in bytes per second.
+    /// Limits TCP's pacing rate, in bytes per second.
     pub fn limit(&self, rate: libc::c_ulong) {
         let (value, size) = ((&raw const rate).cast(), size_of_val(&rate) as libc::socklen_t);
         // SAFETY: the kernel reads one word.
@@ -123,25 +123,25 @@ impl Flow {
         self.answers.store(answers, Ordering::Relaxed);
     }
 
-    pub fn look(&self) -> Look {
-        look(&self.stream, self.began)
+    pub fn sample(&self) -> Sample {
+        sample(&self.stream, self.began)
     }
 
     /// Writes all that the socket takes for the time `long`. Returns the bytes acknowledged meanwhile, per second.
     pub fn bulk(&mut self, long: Duration) -> f64 {
-        let (before, block) = (self.look(), vec![0; BLOCK]);
+        let (before, block) = (self.sample(), vec![0; BLOCK]);
         let until = Instant::now() + long;
         while Instant::now() < until {
             let _ = self.stream.write(&block);
         }
-        let after = self.look();
+        let after = self.sample();
         (after.bytes_acked - before.bytes_acked) as f64 / (after.at - before.at).as_secs_f64()
     }
 
     /// Waits until something is acknowledged; returns how long that took.
-    pub fn heard(&self) -> Duration {
-        let (began, before) = (Instant::now(), self.look().bytes_acked);
-        while self.look().bytes_acked == before {
+    pub fn wait_for_ack(&self) -> Duration {
+        let (began, before) = (Instant::now(), self.sample().bytes_acked);
+        while self.sample().bytes_acked == before {
             assert!(began.elapsed() < PATIENCE, "nothing is acknowledged");
             std::thread::sleep(Duration::from_millis(1));
         }
@@ -177,7 +177,7 @@ impl Flow {
         let failed = unsafe { libc::ioctl(self.stream.as_raw_fd(), libc::TIOCOUTQ, &mut queued) };
         assert_eq!(failed, 0);
         // TCP counts its SYN as a byte.
-        self.look().bytes_acked - 1 + queued as u64
+        self.sample().bytes_acked - 1 + queued as u64
     }
 
     /// Sends `bytes`; returns how long it took until the receiver had them all.

@@ -1,8 +1,8 @@
-//! Who steers a connection, and what a connection loses where Rapid cannot.
+//! Which controller steers a connection, and what a connection loses when Rapid falls back.
 
 use super::flow::{Flow, Set, set_control};
-use super::namespaces::{Bottleneck, Path, run, said};
-use super::{Loaded, Nobody, able, alone, clang};
+use super::namespaces::{Bottleneck, Path, printed, run};
+use super::{EmptyCgroup, Loaded, able, alone, clang};
 use linux::tcp::{self, Options, Source};
 use nix::sys::socket::{getsockopt, sockopt};
 use std::io::{Read, Write};
@@ -11,13 +11,13 @@ use std::time::{Duration, Instant};
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_peer_that_tells_no_arrivals_gets_its_data_as_fast_as_from_cubic() {
+fn peer_without_arrivals_gets_cubics_speed() {
     if !able() {
         return;
     }
     let _alone = alone();
-    let nobody = Nobody::new("handover");
-    let rapid = Loaded::new("hand", Options { flows: 4, cgroup: Some(nobody.0.clone()), ..Options::default() });
+    let empty = EmptyCgroup::new("handover");
+    let rapid = Loaded::new("hand", Options { flows: 4, cgroup: Some(empty.0.clone()), ..Options::default() });
     let path = Path::new("hand", &Bottleneck { mbit: 50, limit: 375_000 });
     path.delay(60);
     for set in [Set::BeforeConnect, Set::AfterConnect] {
@@ -29,22 +29,22 @@ fn a_peer_that_tells_no_arrivals_gets_its_data_as_fast_as_from_cubic() {
         }
     }
     let fallen = tcp::status(&rapid.name).expect("loaded").fallen;
-    assert_eq!(fallen.len(), 6, "and status says so: {fallen:?}");
+    assert_eq!(fallen.len(), 6, "and status reports it: {fallen:?}");
 }
 
-/// A sender whose successor is not in the kernel.
+/// A sender whose fallback controller is not in the kernel.
 pub fn orphan() -> Vec<u8> {
     clang::compiled("tests/tcp/orphan.bpf.c", &[])
 }
 
 #[test]
-fn where_there_is_no_cubic_reno_takes_over() {
+fn reno_takes_over_without_cubic() {
     if !clang::is_installed() || !able() {
         return;
     }
     let _alone = alone();
-    let nobody = Nobody::new("orphan");
-    let options = Options { flows: 4, cgroup: Some(nobody.0.clone()), sender: Some(orphan()), ..Options::default() };
+    let empty = EmptyCgroup::new("orphan");
+    let options = Options { flows: 4, cgroup: Some(empty.0.clone()), sender: Some(orphan()), ..Options::default() };
     let rapid = Loaded::new("orphan", options);
     let path = Path::new("orphan", &Bottleneck { mbit: 50, limit: 375_000 });
     path.delay(60);
@@ -56,13 +56,13 @@ fn where_there_is_no_cubic_reno_takes_over() {
 }
 
 #[test]
-fn an_application_s_own_limit_outlives_the_hand_over() {
+fn pacing_limit_survives_handover_to_cubic() {
     if !able() {
         return;
     }
     let _alone = alone();
-    let nobody = Nobody::new("limit");
-    let rapid = Loaded::new("keep", Options { flows: 4, cgroup: Some(nobody.0.clone()), ..Options::default() });
+    let empty = EmptyCgroup::new("limit");
+    let rapid = Loaded::new("keep", Options { flows: 4, cgroup: Some(empty.0.clone()), ..Options::default() });
     let path = Path::new("keep", &Bottleneck { mbit: 50, limit: 375_000 });
     path.delay(20);
     let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
@@ -76,7 +76,7 @@ fn an_application_s_own_limit_outlives_the_hand_over() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_controller_set_after_connecting_hears_of_arrivals() {
+fn controller_set_after_connect_gets_arrivals() {
     if !able() {
         return;
     }
@@ -92,17 +92,17 @@ fn a_controller_set_after_connecting_hears_of_arrivals() {
         let report = sender.unwrap_or_else(|| panic!("CUBIC has it: {:?}", status.fallen));
         assert!(status.fallen.is_empty(), "{set:?}: {:?}", status.fallen);
         assert_eq!(report.source(), Source::Option);
-        assert!(10 * report.stamped > 9 * report.delivered, "{} of {} told", report.stamped, report.delivered);
+        assert!(10 * report.stamped > 9 * report.delivered, "{} of {} reported", report.stamped, report.delivered);
     }
 }
 
 #[test]
-fn a_controller_set_on_an_accepted_socket_hears_of_arrivals() {
+fn controller_set_after_accept_gets_arrivals() {
     if !able() {
         return;
     }
     let _alone = alone();
-    // The server is at the side whose packets cross the bottleneck.
+    // The server is on the side whose packets cross the bottleneck.
     let (rapid, path) = Loaded::over("acc", &Bottleneck { mbit: 50, limit: 100_000 });
     let listener = path.inside("a", || TcpListener::bind("10.88.1.1:0").expect("a port"));
     let to = listener.local_addr().expect("an address");
@@ -126,22 +126,22 @@ fn a_controller_set_on_an_accepted_socket_hears_of_arrivals() {
 
 /// How often `fq` held a packet back for the pacing of its connection.
 fn throttled(path: &Path) -> u64 {
-    let shown = said(&format!("tc -n {} -s qdisc show dev out", path.host("a")));
+    let shown = printed(&format!("tc -n {} -s qdisc show dev out", path.host("a")));
     // Flows that are held back now come first.
     let after = shown.rsplit("throttled ").next().unwrap_or_else(|| panic!("no fq: {shown}"));
     after.split(|c: char| !c.is_ascii_digit()).next().and_then(|word| word.parse().ok()).expect("a number")
 }
 
-/// An accepted connection, so that `fq` says that it paces only after the controller was chosen. Each answer is larger than the
-/// buffer, which holds what is paced and not what leaves at once.
+/// An accepted connection, so that `fq` reports pacing only after the controller was selected. Each reply is larger than the
+/// buffer, which holds paced packets but not bursts.
 #[test]
-fn fq_paces_what_cubic_has_taken_over() {
+fn fq_paces_after_handover_to_cubic() {
     if !able() {
         return;
     }
     let _alone = alone();
-    let nobody = Nobody::new("paced");
-    let rapid = Loaded::new("paced", Options { flows: 4, cgroup: Some(nobody.0.clone()), ..Options::default() });
+    let empty = EmptyCgroup::new("paced");
+    let rapid = Loaded::new("paced", Options { flows: 4, cgroup: Some(empty.0.clone()), ..Options::default() });
     let took = ["cubic", &rapid.name].map(|control| {
         let path = Path::new("paced", &Bottleneck { mbit: 50, limit: 30_000 });
         path.delay(40);
@@ -175,7 +175,7 @@ fn fq_paces_what_cubic_has_taken_over() {
 
 /// TCP takes a limit of 0 for none.
 #[test]
-fn a_limit_of_zero_is_none() {
+fn limit_of_zero_means_none() {
     if !able() {
         return;
     }

@@ -1,6 +1,6 @@
-//! A sender that hears lies about arrivals (`liar.bpf.c`): what remains to bound it is its guard.
+//! A sender with forged arrivals (`liar.bpf.c`): only its guard limits it.
 
-use super::connection::{look, transfer};
+use super::connection::{sample, transfer};
 use super::flow::{Flow, Set};
 use super::lockstep::{ARRIVAL, recorded};
 use super::namespaces::{Bottleneck, Path};
@@ -23,22 +23,22 @@ const NO_QUEUE: &str = "no queue";
 /// Of the path on which a sender pauses.
 const RTT: Duration = Duration::from_millis(40);
 
-/// The senders that hear each lie, compiled.
+/// The senders with each forgery, compiled.
 pub fn liars() -> impl Iterator<Item = Vec<u8>> {
     (1..=LIES.len()).map(liar)
 }
 
-/// The sender that hears the lie of this number.
+/// The sender with the forgery of this number.
 fn liar(number: usize) -> Vec<u8> {
     clang::compiled("tests/tcp/liar.bpf.c", &[&format!("-DLIE={number}")])
 }
 
-/// The sender that hears this lie.
+/// The sender with this forgery.
 pub fn teller(lie: &str) -> Vec<u8> {
     liar(1 + LIES.iter().position(|known| *known == lie).expect("a lie"))
 }
 
-/// Whether this machine can run it; says why not where it cannot.
+/// Whether this machine can run it; prints why not.
 pub fn can_lie() -> bool {
     let installed = clang::is_installed();
     if !installed {
@@ -48,7 +48,7 @@ pub fn can_lie() -> bool {
 }
 
 #[test]
-fn a_sender_that_is_lied_to_hears_nothing_else() {
+fn lying_receiver_reports_only_lies() {
     if !can_lie() {
         return;
     }
@@ -61,7 +61,7 @@ fn a_sender_that_is_lied_to_hears_nothing_else() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn no_lie_about_arrivals_makes_a_sender_exceed_what_is_acknowledged_or_stall() {
+fn forged_arrivals_neither_exceed_acks_nor_stall() {
     if !can_lie() {
         return;
     }
@@ -70,10 +70,11 @@ fn no_lie_about_arrivals_makes_a_sender_exceed_what_is_acknowledged_or_stall() {
     for (number, lie) in (1..).zip(LIES) {
         let rapid = Loaded::new("lies", Options { flows: 2, sender: Some(liar(number)), ..Options::default() });
         path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
-        let looks = transfer(&path, &rapid.name, Duration::from_millis(2500));
+        let samples = transfer(&path, &rapid.name, Duration::from_millis(2500));
         // Half a second is more than ten round trips of a full buffer (8 ms); start-up is over by then.
-        let marks: Vec<_> =
-            (1..=4).filter_map(|half| looks.iter().find(|look| look.at >= Duration::from_millis(500 * half))).collect();
+        let marks: Vec<_> = (1..=4)
+            .filter_map(|half| samples.iter().find(|sample| sample.at >= Duration::from_millis(500 * half)))
+            .collect();
         for pair in marks.windows(2) {
             let (sent, acked) = (pair[1].bytes_sent - pair[0].bytes_sent, pair[1].bytes_acked - pair[0].bytes_acked);
             let in_flight = 100_000;
@@ -92,7 +93,7 @@ fn most_in_flight(rapid: &Loaded, flow: &mut Flow, answers: &[usize], pause: Dur
         scope.spawn(|| {
             let mut fallen = None;
             while !over.load(Ordering::Relaxed) {
-                let now = look(&socket, began);
+                let now = sample(&socket, began);
                 if fallen.is_none() && counters(rapid).all_fallen() > 0 {
                     fallen = Some(now.at);
                 }
@@ -115,11 +116,11 @@ fn most_in_flight(rapid: &Loaded, flow: &mut Flow, answers: &[usize], pause: Dur
     most.into_inner()
 }
 
-/// Over 50 Mbit/s and 40 ms with a buffer of sixteen bandwidth-delay products, which loses nothing: six answers of eight
-/// products, then six of 20 kB, and so on. Pauses lift the bound of the rate; that of what is in flight holds.
+/// Over 50 Mbit/s and 40 ms with a buffer of sixteen BDPs, which loses no packet: six replies of eight BDPs, then six of 20 kB,
+/// and so on. Pauses lift the limit of the rate; the limit of packets in flight holds.
 #[test]
 #[ignore = "long: make test-long"]
-fn no_lie_makes_a_sender_that_pauses_put_more_than_five_products_in_flight() {
+fn forged_arrivals_keep_flight_below_five_bdps() {
     if !can_lie() {
         return;
     }
@@ -146,16 +147,16 @@ fn no_lie_makes_a_sender_that_pauses_put_more_than_five_products_in_flight() {
     }
 }
 
-/// Who sends beside a victim.
+/// Competitor of a victim.
 #[derive(Clone, Copy, Debug)]
 enum Rival {
     Honest,
     Lied(&'static str),
-    /// What a receiver gets that tells nothing.
+    /// The fallback of a receiver without arrivals.
     Cubic,
 }
 
-/// What a connection beside one of Rapid gets, as a multiple of its fair share, from the second second on.
+/// Throughput of a connection that competes with one of Rapid, as a multiple of its fair share, after the first second.
 fn beside_a_victim(rival: Rival) -> f64 {
     let path = Path::new("victim", &Bottleneck { mbit: 20, limit: 100_000 });
     path.delay(40);
@@ -179,11 +180,11 @@ fn beside_a_victim(rival: Rival) -> f64 {
     share
 }
 
-/// One whose clock passes for one. A receiver that says nothing gets CUBIC, which takes more than any bound here would leave
-/// it: that, and a lie behind all that finds lies out, are told and not judged, with `PACKETSCALE_LONG`.
+/// A forged clock that passes as genuine. A receiver without arrivals gets CUBIC, which exceeds any bound here: that case, and
+/// a forgery that no check detects, are printed but not judged, with `PACKETSCALE_LONG`.
 #[test]
 #[ignore = "long: make test-long"]
-fn a_clock_that_is_a_little_slow_takes_at_most_a_quarter_more_than_its_share() {
+fn slightly_slow_clock_gains_at_most_a_quarter() {
     if !can_lie() {
         return;
     }

@@ -15,7 +15,7 @@ fn rate(rapid: &Loaded) -> f64 {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn an_application_that_pauses_keeps_its_rate() {
+fn pausing_application_keeps_its_rate() {
     if !able() {
         return;
     }
@@ -37,7 +37,7 @@ fn an_application_that_pauses_keeps_its_rate() {
     assert!(steered < 1.1 * cubic, "1 MB: rapid {steered:.3} s, cubic {cubic:.3} s");
 }
 
-/// Answers of a kept connection that take so many seconds: the next one is asked for when the last is there, after a pause.
+/// Times of replies on a persistent connection: each is requested after the last, with a pause.
 fn answers(path: &Path, control: &str, bytes: usize, pause: Duration, number: usize) -> Vec<f64> {
     let mut flow = Flow::open(path, control, Set::BeforeConnect);
     let mut answer = || {
@@ -48,8 +48,7 @@ fn answers(path: &Path, control: &str, bytes: usize, pause: Duration, number: us
     (0..number).map(|_| answer()).collect()
 }
 
-/// Compares the median and the mean of Rapid's times with CUBIC's. Who asks for an answer waits for its way here, too, and so
-/// for a round trip.
+/// Compares the median and the mean of Rapid's times with CUBIC's. Times include the request's way, that is one round trip.
 fn compare_answers(rapid: &Loaded, path: &Path, bytes: usize, pause: Duration, number: usize) {
     let [cubic, steered] = ["cubic", &rapid.name].map(|control| {
         let mut took = answers(path, control, bytes, pause, number);
@@ -66,7 +65,7 @@ fn compare_answers(rapid: &Loaded, path: &Path, bytes: usize, pause: Duration, n
 
 #[test]
 #[ignore = "long: make test-long"]
-fn answers_of_a_kept_connection_take_no_longer_than_with_cubic() {
+fn answers_of_persistent_connection_match_cubic() {
     if !able() {
         return;
     }
@@ -95,24 +94,24 @@ fn answers_after_short_pauses(test: &str, limit: u32) {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn answers_after_short_pauses_take_no_longer_than_with_cubic() {
+fn answers_after_pauses_match_cubic() {
     answers_after_short_pauses("often", 250_000);
 }
 
 #[test]
 #[ignore = "long: make test-long"]
-fn answers_after_short_pauses_over_a_small_buffer_take_no_longer_than_with_cubic() {
+fn answers_after_pauses_match_cubic_with_small_buffer() {
     answers_after_short_pauses("small", 30_000);
 }
 
 /// How long until the connection has four fifths of the path's 20 Mbit/s, for half a second.
 fn until_it_is_back(flow: &mut Flow) -> Duration {
-    let (look, held) = (SECOND / 10, SECOND / 2);
+    let (sample, held) = (SECOND / 10, SECOND / 2);
     let (mut since, mut took) = (Duration::ZERO, Duration::ZERO);
     while took - since < held {
-        took += look;
+        took += sample;
         assert!(took < 30 * SECOND, "it does not come back");
-        if flow.bulk(look) * 8.0 / 1e6 < 0.8 * 20.0 {
+        if flow.bulk(sample) * 8.0 / 1e6 < 0.8 * 20.0 {
             since = took;
         }
     }
@@ -121,7 +120,7 @@ fn until_it_is_back(flow: &mut Flow) -> Duration {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_receiver_that_stops_reading_is_no_slow_path() {
+fn paused_receiver_does_not_lower_rate() {
     if !able() {
         return;
     }
@@ -135,7 +134,7 @@ fn a_receiver_that_stops_reading_is_no_slow_path() {
         // The receiver's buffer takes at least a first window, 64 kB: 0.13 Mbit/s over 4 s.
         assert!((0.13..12.0).contains(&meanwhile), "{control}: {meanwhile} Mbit/s: the window was to be shut");
         flow.read(true);
-        // What the receiver had is read at once, and the window opens.
+        // The receiver reads its buffer at once, and the window opens.
         (until_it_is_back(&mut flow).as_secs_f64(), meanwhile, flow.bulk(SECOND) * 8.0 / 1e6)
     });
     eprintln!("s until back, Mbit/s meanwhile and then: cubic {cubic:.2?}, rapid {steered:.2?}");

@@ -1,7 +1,7 @@
-//! iperf3 itself between two namespaces: it connects first and chooses the controller afterwards, at both ends.
+//! iperf3 itself between two namespaces: it connects first and selects the controller afterwards, at both ends.
 //!
 //! 20 Mbit/s and 40 ms, the same in both directions. Every pattern runs with CUBIC, `-C rapid`, and Rapid as the default of
-//! both namespaces; where time permits with BBR, too, which nothing is compared with.
+//! both namespaces; long runs add BBR, for information.
 
 use super::namespaces::{Bottleneck, Path, run};
 use super::{Loaded, able, alone, long};
@@ -14,13 +14,13 @@ const RTT_MS: u32 = 40;
 /// Packets that the way back holds: those under way, and as many in its buffer.
 const PACKETS: u32 = 2 * MBIT * RTT_MS * 125 / 1514;
 const SECONDS: u32 = 6;
-/// What iperf3 connects to.
+/// Address of the server.
 const V4: &str = "10.88.2.1";
 const V6: &str = "fd88:2::1";
 /// The least of CUBIC's rate: 1 / 1.1, as its times are not to be more than 1.1 times CUBIC's.
 const LEAST: f64 = 1.0 / 1.1;
 
-/// A path with both families and a bottleneck each way, and Rapid, told of arrivals at both ends.
+/// A path with both families and a bottleneck each way, and Rapid with arrivals at both ends.
 fn path(test: &str) -> (Loaded, Path) {
     let bottleneck = Bottleneck { mbit: MBIT, limit: MBIT * RTT_MS * 125 };
     let (rapid, path) = Loaded::with(test, Options { flows: 256, ..Options::default() }, &bottleneck);
@@ -48,9 +48,9 @@ fn iperf3(path: &Path, words: &str) -> Vec<f64> {
     let server = within(&path.host("b"), "iperf3 -s -1");
     std::thread::sleep(Duration::from_millis(500));
     let client = within(&path.host("a"), &format!("iperf3 -J -t {SECONDS} {words}")).wait_with_output().expect("ends");
-    let said = String::from_utf8_lossy(&client.stdout).into_owned();
+    let printed = String::from_utf8_lossy(&client.stdout).into_owned();
     server.wait_with_output().expect("ends");
-    let report: serde_json::Value = serde_json::from_str(&said).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let report: serde_json::Value = serde_json::from_str(&printed).unwrap_or_else(|error| panic!("{error}: {printed}"));
     assert!(report["error"].is_null(), "{words}: {}", report["error"]);
     let sums = ["sum_received", "sum_received_bidir_reverse"];
     sums.iter().filter_map(|sum| Some(report["end"][sum]["bits_per_second"].as_f64()? / 1e6)).collect()

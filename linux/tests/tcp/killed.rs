@@ -5,7 +5,7 @@
 //! carries it out. So a death between two calls is tried, for every two. (Other calls change the process alone, which is
 //! gone.) Programs that the child has started live on, as they do when a user kills it.
 
-use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route, inside, said};
+use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route, inside, printed};
 use super::{able, alone, clang, long};
 use libbpf_rs::{ObjectBuilder, TC_EGRESS, TC_INGRESS, TcAttachPoint, TcHook};
 use linux::tcp::{self, Options};
@@ -15,7 +15,7 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::os::unix::process::CommandExt;
 use std::process::{Command, Stdio};
 
-/// What the child does, and the namespace that it does it in.
+/// The child's operation, and its namespace.
 const CHANGE: &str = "PACKETSCALE_KILLED_CHANGE";
 const NAMESPACE: &str = "PACKETSCALE_KILLED_NAMESPACE";
 const CHILD: &str = "killed::one_change_of_a_child";
@@ -29,8 +29,8 @@ enum Change {
 }
 
 impl Change {
-    /// One call of so many is tried, unless all are asked for: each takes seconds. A replacement tries again and again to
-    /// register, which makes hundreds.
+    /// One call in this many is tested, unless all are requested: each takes seconds. A replacement makes hundreds of attempts to
+    /// register.
     fn part(self) -> usize {
         if self == Change::Replace { 61 } else { 9 }
     }
@@ -54,7 +54,7 @@ fn make(change: Change) {
     }
 }
 
-/// Does nothing but in a child.
+/// Runs only in a child.
 #[test]
 fn one_change_of_a_child() {
     let (Ok(change), Ok(namespace)) = (std::env::var(CHANGE), std::env::var(NAMESPACE)) else { return };
@@ -71,7 +71,7 @@ fn changes(call: u64, arguments: [u64; 3]) -> bool {
         libc::SYS_openat => arguments[2] & libc::O_CREAT as u64 != 0,
         // Programs that are started, and their ends.
         libc::SYS_clone | libc::SYS_clone3 | libc::SYS_vfork | libc::SYS_wait4 | libc::SYS_waitid => true,
-        // A setting is one word; what is said goes to standard output and error.
+        // Settings are written to files; output goes to descriptors 1 and 2.
         libc::SYS_write => arguments[0] > 2,
         libc::SYS_mkdir | libc::SYS_mkdirat | libc::SYS_rmdir | libc::SYS_unlink | libc::SYS_unlinkat => true,
         libc::SYS_rename | libc::SYS_renameat | libc::SYS_renameat2 | libc::SYS_mount | libc::SYS_umount2 => true,
@@ -80,7 +80,7 @@ fn changes(call: u64, arguments: [u64; 3]) -> bool {
     }
 }
 
-/// How a child ended: killed, or at its own end after so many calls.
+/// How a child ended: killed, or after this many calls.
 #[derive(Debug, PartialEq, Eq)]
 enum End {
     Killed,
@@ -124,7 +124,7 @@ fn killed_at(change: Change, namespace: &str, number: u64) -> End {
         // SAFETY: the kernel writes one integer.
         let stopped = unsafe { libc::waitpid(-1, &mut status, libc::__WALL) };
         if stopped < 0 {
-            // Nobody is left: the child, its threads, and what it started.
+            // The child, its threads and its children have ended.
             return end.expect("the child has ended");
         }
         if libc::WIFEXITED(status) || libc::WIFSIGNALED(status) {
@@ -169,9 +169,9 @@ pub fn machine(route: &Route) -> Vec<String> {
     };
     let read = |file: &str| fs::read_to_string(file).unwrap_or_default();
     vec![
-        said(&format!("tc -n {a} qdisc show dev out")),
-        said(&format!("tc -n {a} filter show dev out ingress")),
-        said(&format!("tc -n {a} filter show dev out egress")),
+        printed(&format!("tc -n {a} qdisc show dev out")),
+        printed(&format!("tc -n {a} filter show dev out ingress")),
+        printed(&format!("tc -n {a} filter show dev out egress")),
         route.device().0.to_string(),
         inside(&a, || read("/proc/sys/net/ipv4/tcp_congestion_control")),
         read("/proc/sys/net/ipv4/tcp_available_congestion_control"),
@@ -193,7 +193,7 @@ fn programs_of_connections() -> u32 {
     count
 }
 
-/// Attaches somebody else's filter to the sender's device.
+/// Attaches a foreign filter to the sender's device.
 pub fn foreign_filter(point: TcAttachPoint, handle: u32, priority: u32) {
     let mut builder = ObjectBuilder::default();
     let object = builder.open_memory(&clang::compiled("tests/tcp/pass.bpf.c", &[])).expect("an object");
@@ -230,7 +230,7 @@ fn at_every_call(test: &str, change: Change) {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_load_killed_at_any_call_is_undone_by_an_unload() {
+fn unload_repairs_load_killed_at_any_call() {
     if able() {
         let _alone = alone();
         at_every_call("kl", Change::Load);
@@ -239,7 +239,7 @@ fn a_load_killed_at_any_call_is_undone_by_an_unload() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_replacement_killed_at_any_call_is_undone_by_an_unload() {
+fn unload_repairs_replacement_killed_at_any_call() {
     if able() {
         let _alone = alone();
         at_every_call("kr", Change::Replace);
@@ -247,7 +247,7 @@ fn a_replacement_killed_at_any_call_is_undone_by_an_unload() {
 }
 
 #[test]
-fn an_unload_killed_at_any_call_is_finished_by_another() {
+fn second_unload_finishes_killed_one() {
     if able() {
         let _alone = alone();
         at_every_call("ku", Change::Unload);

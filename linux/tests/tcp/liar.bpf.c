@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The sender, with a liar at its ear: the shipped program word for word, but for
- * one call. Whatever arrivals an acknowledgment brings, it hears others.
+ * The sender with forged arrivals: the shipped program unchanged except for
+ * one call, after which the reported arrivals are replaced.
  *
- * The lie comes behind everything that could find it out (option_clock.h): what
- * remains is the guard. A liar on the wire is tests/stamps/path.bpf.c.
+ * The forgery comes after every check that could detect it (option_clock.h): only
+ * the guard is left. A forger on the wire is tests/stamps/path.bpf.c.
  *
  * LIE is one of enum lie, set by the compiler's command line.
  */
@@ -26,7 +26,7 @@ enum lie {
 
 _Static_assert(LIE >= LIE_ZERO && LIE <= LIE_NO_QUEUE, "LIE is one of enum lie");
 
-/* What a frozen clock reads: any time will do. */
+/* Reading of a frozen clock, arbitrary. */
 #define FROZEN_NS 1000000007
 
 /* Clocks that are off by 4 %, and by 1/70. */
@@ -73,7 +73,7 @@ GLOBAL int distort(struct conn *c)
 	return 0;
 }
 
-/* Every packet was as long on its way as the others: who lies so knows when they left. */
+/* Every packet had the same delay: this forger knows when they left. */
 #define WAY_NS 20000000
 INLINE u64 unqueued(const struct conn *c, u64 number, u64 arrival)
 {
@@ -84,7 +84,7 @@ INLINE u64 unqueued(const struct conn *c, u64 number, u64 arrival)
 
 #define law_arrival(c, now, number, arrival) law_arrival(c, now, number, unqueued(c, number, arrival))
 
-/* The call of sender.bpf.c, and the lie after it. A macro does not expand itself. */
+/* The call of sender.bpf.c, followed by the forgery. A macro does not expand itself. */
 #define take_arrivals(c, sk, tp, now) (take_arrivals(c, sk, tp, now), distort(c))
 
 #include "sender.bpf.c"

@@ -1,8 +1,8 @@
-//! What load, replace, unload and the switch do to the machine, to other people's settings and to connections.
+//! Effects of load, replace, unload and the switch on the machine, on foreign settings and on connections.
 
 use super::flow::{Flow, Set, set_control};
 use super::killed::foreign_filter;
-use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route, inside, run, said};
+use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route, inside, printed, run};
 use super::{Loaded, able, alone};
 use libbpf_rs::{TC_EGRESS, TC_INGRESS};
 use linux::tcp::{self, Error, Options, Reason, Source};
@@ -32,7 +32,7 @@ fn with_device(name: &str) -> Options {
     Options { name: name.to_string(), flows: 4, devices: vec!["out".to_string()], ..Options::default() }
 }
 
-/// Unregisters what is loaded under this name, as a load that was killed at its end leaves it.
+/// Unregisters the load of this name, as an interrupted load leaves it.
 fn unregister(name: &str) {
     let pinned = Path::new("/run/packetscale").join(name).join("rapid");
     let control = libbpf_rs::MapHandle::from_pinned_path(pinned).expect("the pin");
@@ -40,11 +40,11 @@ fn unregister(name: &str) {
 }
 
 fn egress(route: &Route) -> String {
-    said(&format!("tc -n {} filter show dev out egress", route.host("a")))
+    printed(&format!("tc -n {} filter show dev out egress", route.host("a")))
 }
 
 #[test]
-fn other_people_s_filters_outlive_an_unload() {
+fn foreign_filters_survive_unload() {
     if !able() {
         return;
     }
@@ -60,7 +60,7 @@ fn other_people_s_filters_outlive_an_unload() {
 }
 
 #[test]
-fn a_filter_at_our_place_is_not_overwritten() {
+fn does_not_overwrite_foreign_filter() {
     if !able() {
         return;
     }
@@ -75,7 +75,7 @@ fn a_filter_at_our_place_is_not_overwritten() {
 }
 
 #[test]
-fn a_load_after_one_that_was_killed_knows_how_the_device_was() {
+fn load_after_killed_one_knows_original_device() {
     if !able() {
         return;
     }
@@ -89,11 +89,11 @@ fn a_load_after_one_that_was_killed_knows_how_the_device_was() {
     });
     assert!(tcp::unload(&name).expect("unloads"));
     assert_eq!(route.device(), was);
-    assert!(!said(&format!("tc -n {} qdisc show dev out", route.host("a"))).contains("clsact"));
+    assert!(!printed(&format!("tc -n {} qdisc show dev out", route.host("a"))).contains("clsact"));
 }
 
 #[test]
-fn of_two_names_the_second_hears_of_arrivals_once_the_first_is_gone() {
+fn second_load_gets_arrivals_after_first_unload() {
     if !able() {
         return;
     }
@@ -113,10 +113,10 @@ fn of_two_names_the_second_hears_of_arrivals_once_the_first_is_gone() {
     assert_eq!(route.device(), was);
 }
 
-/// The programs that tell arrivals stay for the other name, so nobody falls for want of them.
+/// The programs that report arrivals stay for the other name, so none of its connections falls back.
 #[test]
 #[ignore = "long: make test-long"]
-fn what_a_name_steers_goes_to_cubic_with_it_though_another_is_loaded() {
+fn unload_hands_its_connections_to_cubic() {
     if !able() {
         return;
     }
@@ -136,7 +136,7 @@ fn what_a_name_steers_goes_to_cubic_with_it_though_another_is_loaded() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_replacement_of_other_groups_sets_the_devices_it_is_handed_and_unload_leaves_them_as_they_were() {
+fn replacement_sets_devices_and_unload_restores_them() {
     if !able() {
         return;
     }
@@ -155,7 +155,7 @@ fn a_replacement_of_other_groups_sets_the_devices_it_is_handed_and_unload_leaves
 }
 
 #[test]
-fn a_device_that_came_to_have_the_index_of_another_is_left_alone() {
+fn does_not_restore_device_with_reused_index() {
     if !able() {
         return;
     }
@@ -169,12 +169,12 @@ fn a_device_that_came_to_have_the_index_of_another_is_left_alone() {
     run(&format!("ip -n {a} link add second index 77 gso_max_segs 1 type veth peer name second_peer"));
     run(&format!("tc -n {a} qdisc add dev second clsact"));
     drop(rapid);
-    assert!(said(&format!("tc -n {a} qdisc show dev second")).contains("clsact"));
-    assert!(said(&format!("ip -n {a} -d link show dev second")).contains("gso_max_segs 1 "));
+    assert!(printed(&format!("tc -n {a} qdisc show dev second")).contains("clsact"));
+    assert!(printed(&format!("ip -n {a} -d link show dev second")).contains("gso_max_segs 1 "));
 }
 
 #[test]
-fn of_two_that_load_one_name_at_once_one_does() {
+fn concurrent_loads_of_one_name_yield_one() {
     if !able() {
         return;
     }
@@ -207,7 +207,7 @@ fn got(socket: RawFd, option: libc::c_int) -> Vec<u8> {
     bytes[..size as usize].to_vec()
 }
 
-/// A listener whose application asks TCP to keep headers of SYNs (1: from the IP header on, 2: from the link's), or not (0).
+/// A listener with TCP_SAVE_SYN: headers from IP on (1), from the link layer on (2), or none (0).
 fn listener_that_keeps(wanted: libc::c_int) -> TcpListener {
     use nix::sys::socket::{AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, listen, socket};
     let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), None).expect("a socket");
@@ -221,7 +221,7 @@ fn listener_that_keeps(wanted: libc::c_int) -> TcpListener {
 }
 
 #[test]
-fn what_listeners_keep_of_syns_is_their_own_affair() {
+fn saved_syns_stay_unchanged() {
     if !able() {
         return;
     }
@@ -234,7 +234,7 @@ fn what_listeners_keep_of_syns_is_their_own_affair() {
         let (accepted, _) = listener.accept().expect("a connection");
         let kept = got(accepted.as_raw_fd(), TCP_SAVED_SYN).len();
         assert_eq!(got(listener.as_raw_fd(), TCP_SAVE_SYN), i32::to_ne_bytes(wanted));
-        // 14 B of Ethernet, 20 of IPv4, 40 of TCP with the option's 8 at least; or nothing.
+        // 14 B of Ethernet, 20 of IPv4, 40 of TCP with at least 8 of the option; or none.
         assert!(if wanted == 2 { kept > 14 + 20 + 40 } else { kept == 0 }, "{wanted}: {kept} B of the SYN");
         drop(stream);
     }
@@ -243,7 +243,7 @@ fn what_listeners_keep_of_syns_is_their_own_affair() {
     assert_eq!(rapid.report().source(), Source::Option);
 }
 
-/// What connections of the namespace use, unless told otherwise.
+/// The namespace's default controller.
 fn default_of(host: &str) -> String {
     inside(host, || std::fs::read_to_string("/proc/sys/net/ipv4/tcp_congestion_control").expect("a setting"))
 }
@@ -252,14 +252,14 @@ fn set_default(host: &str, control: &str) {
     inside(host, || std::fs::write("/proc/sys/net/ipv4/tcp_congestion_control", control).expect("a setting"));
 }
 
-/// What the kernel itself says steers a connection.
+/// The connection's controller as the kernel reports it.
 pub fn steered_by(flow: &Flow) -> String {
     let name = got(flow.stream.as_raw_fd(), libc::TCP_CONGESTION);
     String::from_utf8_lossy(&name).trim_end_matches('\0').to_string()
 }
 
 #[test]
-fn a_namespace_whose_default_is_unloaded_goes_back_to_what_others_use() {
+fn restores_default_of_namespace_after_unload() {
     if !able() {
         return;
     }
@@ -272,7 +272,7 @@ fn a_namespace_whose_default_is_unloaded_goes_back_to_what_others_use() {
 }
 
 #[test]
-fn a_new_version_serves_new_connections_and_the_old_one_those_that_it_has() {
+fn old_version_keeps_its_connections() {
     if !able() {
         return;
     }
@@ -329,7 +329,7 @@ fn a_new_version_serves_new_connections_and_the_old_one_those_that_it_has() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn an_unload_that_drains_waits_for_connections_and_admits_none() {
+fn draining_unload_waits_and_admits_none() {
     if !able() {
         return;
     }
@@ -339,7 +339,7 @@ fn an_unload_that_drains_waits_for_connections_and_admits_none() {
     let mut flow = Flow::open(&route, &name, Set::BeforeConnect);
     flow.bulk(SECOND);
     let late = tcp::drain(&name, Some(Duration::ZERO));
-    // Nothing was waited for, so CUBIC has it; the same with time:
+    // Without waiting, CUBIC takes over; with a deadline:
     assert_eq!(late.expect("unloads"), tcp::Drained { there: true, left: 1, again: false });
     drop((flow, rapid));
     let rapid = Loaded::new("drains", Options { flows: 4, ..Options::default() });
@@ -366,7 +366,7 @@ fn an_unload_that_drains_waits_for_connections_and_admits_none() {
 }
 
 #[test]
-fn the_switch_gives_every_connection_to_cubic_and_new_ones_back() {
+fn switch_hands_connections_to_cubic_and_back() {
     if !able() {
         return;
     }
@@ -390,7 +390,7 @@ fn the_switch_gives_every_connection_to_cubic_and_new_ones_back() {
 }
 
 #[test]
-fn a_user_who_holds_many_connections_leaves_some_to_others() {
+fn limits_connections_per_user() {
     if !able() {
         return;
     }
@@ -428,7 +428,7 @@ fn a_user_who_holds_many_connections_leaves_some_to_others() {
 }
 
 #[test]
-fn a_window_at_load_bounds_what_is_in_flight() {
+fn load_window_limits_packets_in_flight() {
     if !able() {
         return;
     }

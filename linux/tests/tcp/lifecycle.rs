@@ -1,4 +1,4 @@
-//! What loading and unloading leave on the machine.
+//! State of the machine after loading and unloading.
 
 use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route};
 use super::{Loaded, able, alone};
@@ -27,7 +27,7 @@ fn gone(before: &BTreeSet<(char, u32)>, new: &BTreeSet<(char, u32)>) -> bool {
 }
 
 #[test]
-fn what_was_loaded_is_gone_once_unloaded() {
+fn unload_removes_everything() {
     if !able() {
         return;
     }
@@ -47,21 +47,21 @@ fn what_was_loaded_is_gone_once_unloaded() {
 }
 
 #[test]
-fn a_second_load_of_the_same_name_is_refused_and_changes_nothing() {
+fn refuses_second_load_of_same_name() {
     if !able() {
         return;
     }
     let _alone = alone();
     let rapid = Loaded::new("twice", Options { flows: 4, ..Options::default() });
     match tcp::load(&Options { name: rapid.name.clone(), ..Options::default() }) {
-        Err(Error::Machine(message)) => assert!(message.contains("loaded already"), "{message}"),
+        Err(Error::Machine(message)) => assert!(message.contains("already loaded"), "{message}"),
         other => panic!("{other:?}"),
     }
     assert_eq!(tcp::status(&rapid.name).expect("still loaded").flows, 4);
 }
 
 #[test]
-fn a_load_that_died_half_way_is_repaired_by_the_next() {
+fn next_load_repairs_killed_one() {
     if !able() {
         return;
     }
@@ -78,7 +78,7 @@ fn a_load_that_died_half_way_is_repaired_by_the_next() {
 }
 
 #[test]
-fn a_device_named_at_load_sends_packet_by_packet_until_unload() {
+fn device_sends_single_packets_until_unload() {
     if !able() {
         return;
     }
@@ -97,9 +97,9 @@ fn a_device_named_at_load_sends_packet_by_packet_until_unload() {
     assert_eq!(route.device(), was);
 }
 
-/// A device that two loads have goes on as the other has it once one is unloaded, and what somebody else has set stays.
+/// A device shared by two loads gets the other's settings once one is unloaded, and foreign settings stay.
 #[test]
-fn an_unload_restores_what_its_load_has_set_and_nothing_else() {
+fn unload_restores_only_its_settings() {
     if !able() {
         return;
     }
@@ -120,7 +120,7 @@ fn an_unload_restores_what_its_load_has_set_and_nothing_else() {
 }
 
 #[test]
-fn options_that_make_no_sense_are_refused_by_name() {
+fn refuses_invalid_options_by_name() {
     let cases = [
         (Options { name: String::new(), ..Options::default() }, "name"),
         (Options { name: "a name".to_string(), ..Options::default() }, "name"),

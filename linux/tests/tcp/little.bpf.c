@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* A congestion control that does nothing, and is loaded in no time. */
+/* A minimal congestion control that loads fast. */
 #include "kernel.h"
 #include "feedback.h"
 #include "maps.h"

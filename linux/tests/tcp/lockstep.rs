@@ -1,4 +1,4 @@
-//! The user-space build of the law repeats what the kernel's build of the same source computed.
+//! The user-space build of the law reproduces the computations of the kernel's build of the same source.
 
 use super::connection::transfer;
 use super::namespaces::Bottleneck;
@@ -18,7 +18,7 @@ pub const ARRIVAL: u32 = 3;
 
 /// Records the calls of one connection, from its first.
 pub fn recorded(options: Options) -> Vec<LawEvent> {
-    // A small buffer, so that there are losses.
+    // A small buffer causes losses.
     let bottleneck = Bottleneck { mbit: 40, limit: 12_000 };
     let (rapid, path) = Loaded::with("step", Options { flows: 2, ..options }, &bottleneck);
     let (mut events, done) = (Vec::new(), AtomicBool::new(false));
@@ -55,14 +55,14 @@ fn replayed(options: Options, replay: &Path) {
     let bytes: Vec<u8> = calls.iter().flat_map(tcp::raw_event).copied().collect();
     std::fs::write(file.path(), [raw, bytes].concat()).expect("written");
     let output = Command::new(replay).arg(file.path()).output().expect("replay");
-    let said = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
-    let streams: u64 = said.split(' ').nth(2).and_then(|n| n.parse().ok()).expect("a count");
-    assert!(calls.len() > 2000 && streams > 20, "too little to compare: {said}");
+    let printed = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{printed}{}", String::from_utf8_lossy(&output.stderr));
+    let streams: u64 = printed.split(' ').nth(2).and_then(|n| n.parse().ok()).expect("a count");
+    assert!(calls.len() > 2000 && streams > 20, "too little to compare: {printed}");
 }
 
 #[test]
-fn the_default_law_in_the_kernel_is_bit_for_bit_the_one_in_user_space() {
+fn kernel_law_matches_user_space_bit_for_bit() {
     if able() {
         let _alone = alone();
         replayed(Options::default(), &compiled());
@@ -70,7 +70,7 @@ fn the_default_law_in_the_kernel_is_bit_for_bit_the_one_in_user_space() {
 }
 
 #[test]
-fn the_law_of_the_dissertation_in_the_kernel_is_bit_for_bit_the_one_in_user_space() {
+fn kernel_thesis_law_matches_user_space_bit_for_bit() {
     if able() {
         let _alone = alone();
         let law = Law::Thesis(ThesisParams::new(Bytes::new(1500)));

@@ -48,7 +48,7 @@ fn able() -> bool {
     false
 }
 
-/// Tests that measure run one at a time: there may be only two processors.
+/// Tests that measure run one at a time: the machine may have two processors only.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -67,12 +67,12 @@ impl Loaded {
         Loaded { name }
     }
 
-    /// Rapid for four connections, and a path at whose end arrivals are noted.
+    /// Rapid for four connections, and a path whose far end records arrivals.
     fn over(test: &str, bottleneck: &Bottleneck) -> (Loaded, Path) {
         Loaded::with(test, Options { flows: 4, ..Options::default() }, bottleneck)
     }
 
-    /// Rapid as the options say, and the same.
+    /// The same, with these options.
     fn with(test: &str, options: Options, bottleneck: &Bottleneck) -> (Loaded, Path) {
         let rapid = Loaded::new(test, options);
         let path = Path::new(test, bottleneck);
@@ -87,7 +87,7 @@ impl Loaded {
         (rapid, path)
     }
 
-    /// What it knows of its first connection.
+    /// State of its first connection.
     fn report(&self) -> Report {
         let status = tcp::status(&self.name).expect("loaded");
         *status.connections.first().unwrap_or_else(|| panic!("CUBIC has it: {:?}", status.fallen))
@@ -111,18 +111,18 @@ fn what_the_tests_need_compiles() {
     }
 }
 
-/// A cgroup that nobody is in: no connection agrees on arrivals.
-struct Nobody(std::path::PathBuf);
+/// An empty cgroup: no connection negotiates arrivals.
+struct EmptyCgroup(std::path::PathBuf);
 
-impl Nobody {
-    fn new(test: &str) -> Nobody {
+impl EmptyCgroup {
+    fn new(test: &str) -> EmptyCgroup {
         let path = std::path::PathBuf::from(format!("/sys/fs/cgroup/packetscale-{test}-{}", std::process::id()));
         std::fs::create_dir(&path).expect("a cgroup");
-        Nobody(path)
+        EmptyCgroup(path)
     }
 }
 
-impl Drop for Nobody {
+impl Drop for EmptyCgroup {
     fn drop(&mut self) {
         let _ = std::fs::remove_dir(&self.0);
     }

@@ -13,8 +13,8 @@ pub fn run(line: &str) {
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// Runs a command and returns what it prints.
-pub fn said(line: &str) -> String {
+/// Runs a command and returns its output.
+pub fn printed(line: &str) -> String {
     let mut words = line.split_whitespace();
     let output = Command::new(words.next().expect("a command")).args(words).output().expect("it starts");
     String::from_utf8(output.stdout).expect("text")
@@ -25,13 +25,13 @@ pub struct Path {
     name: String,
 }
 
-/// A token bucket of `mbit` Mbit/s whose queue holds `limit` bytes.
+/// A token bucket of `mbit` Mbit/s with a queue of `limit` bytes.
 pub struct Bottleneck {
     pub mbit: u32,
     pub limit: u32,
 }
 
-/// How many segments a device takes from TCP at a time by default.
+/// Default maximum of segments per super-packet.
 pub const MANY_SEGMENTS: u32 = 65_535;
 
 impl Path {
@@ -80,18 +80,18 @@ impl Path {
         format!("{}_{host}", self.name)
     }
 
-    /// Sets how many segments the sender's device takes at a time; it begins with one. Later connections obey it.
+    /// Sets the sender's device maximum of segments per super-packet, initially 1, for later connections.
     pub fn segments(&self, most: u32) {
         run(&format!("ip -n {} link set out gso_max_segs {most}", self.host("a")));
     }
 
-    /// Returns how many segments the sender's device takes at a time, and the programs at its ingress.
+    /// The sender's device maximum of segments per super-packet, and the programs at its ingress.
     pub fn device(&self) -> (u32, String) {
         let host = self.host("a");
-        let shown = said(&format!("ip -n {host} -d link show dev out"));
+        let shown = printed(&format!("ip -n {host} -d link show dev out"));
         let mut words = shown.split_whitespace().skip_while(|word| *word != "gso_max_segs");
         let segments = words.nth(1).and_then(|word| word.parse().ok()).expect("gso_max_segs N");
-        (segments, said(&format!("tc -n {host} filter show dev out ingress")))
+        (segments, printed(&format!("tc -n {host} filter show dev out ingress")))
     }
 
     /// Runs `work` on a thread in the namespace of `host`.

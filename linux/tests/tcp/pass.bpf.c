@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* Somebody else's filter. */
+/* A foreign filter. */
 #include "prelude.h"
 
 SEC("tc")

@@ -11,7 +11,7 @@ const AFTER: Duration = Duration::from_millis(700);
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_rapid_connection_fills_the_path_and_leaves_the_queue_shorter_than_cubic_does() {
+fn rapid_fills_path_with_shorter_queue_than_cubic() {
     if !able() {
         return;
     }
@@ -32,16 +32,16 @@ fn a_rapid_connection_fills_the_path_and_leaves_the_queue_shorter_than_cubic_doe
 
 #[test]
 #[ignore = "long: make test-long"]
-fn over_a_device_that_takes_many_segments_at_a_time_rapid_falls_to_cubic_and_says_why() {
+fn segmentation_offload_causes_fallback_with_reason() {
     if !able() {
         return;
     }
     let _alone = alone();
     let (rapid, path) = Loaded::over("bursts", &Bottleneck { mbit: 50, limit: 100_000 });
     path.segments(MANY_SEGMENTS);
-    let looks = transfer(&path, &rapid.name, LONG);
+    let samples = transfer(&path, &rapid.name, LONG);
     let status = tcp::status(&rapid.name).expect("loaded");
     let why: Vec<Reason> = status.fallen.iter().map(|(_, fallen)| fallen.why()).collect();
     assert!(why.contains(&Reason::Bursts), "{why:?}, {:?}", status.connections);
-    assert!(goodput(&looks, AFTER) > 40e6, "{} bit/s", goodput(&looks, AFTER));
+    assert!(goodput(&samples, AFTER) > 40e6, "{} bit/s", goodput(&samples, AFTER));
 }

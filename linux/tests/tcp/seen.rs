@@ -1,4 +1,4 @@
-//! What Rapid does can be seen: counters of all connections, events, and who has a connection now.
+//! Observability of Rapid: totals of all connections, events, and the controller of a connection.
 
 use super::connection::{listen, open};
 use super::flow::{Flow, Set};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const SECOND: Duration = Duration::from_secs(1);
-/// What these tests count needs no long path.
+/// These tests need no long path.
 const WITHOUT_DELAY: Bottleneck = Bottleneck { mbit: 20, limit: 100_000 };
 
 pub fn counters(rapid: &Loaded) -> Counters {
@@ -39,7 +39,7 @@ fn limited_s(counters: &Counters, limit: Limit) -> f64 {
 }
 
 #[test]
-fn connections_are_counted_as_they_begin_fall_and_end() {
+fn counts_connections_begun_fallen_and_ended() {
     if !able() {
         return;
     }
@@ -75,14 +75,14 @@ fn connections_are_counted_as_they_begin_fall_and_end() {
 }
 
 #[test]
-fn who_listens_hears_of_a_fall_with_the_state_at_the_hand_over() {
+fn fall_event_has_state_at_handover() {
     if !able() {
         return;
     }
     let _alone = alone();
     let (rapid, path) = Loaded::over("event", &Bottleneck { mbit: 50, limit: 100_000 });
     path.segments(MANY_SEGMENTS);
-    let (done, mut heard) = (AtomicBool::new(false), Vec::new());
+    let (done, mut events) = (AtomicBool::new(false), Vec::new());
     std::thread::scope(|scope| {
         let listener = scope.spawn(|| {
             let mut falls = Vec::new();
@@ -93,16 +93,16 @@ fn who_listens_hears_of_a_fall_with_the_state_at_the_hand_over() {
         std::thread::sleep(SECOND / 5);
         let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
         flow.bulk(2 * SECOND);
-        // What the flow is called, and CUBIC's state shortly after.
+        // The flow's addresses, and CUBIC's state shortly after.
         assert_eq!(status(&rapid).open.len(), 1);
         std::thread::sleep(SECOND / 5);
         done.store(true, Ordering::Relaxed);
-        heard = listener.join().expect("no panic");
-        let [fall] = heard[..] else { panic!("{heard:?}") };
+        events = listener.join().expect("no panic");
+        let [fall] = events[..] else { panic!("{events:?}") };
         assert_eq!(fall.address.local(), flow.stream.local_addr().expect("an address"));
         assert_eq!(fall.address.remote(), flow.stream.peer_addr().expect("an address"));
     });
-    let fallen = heard[0].fallen;
+    let fallen = events[0].fallen;
     eprintln!("{fallen:?}");
     assert_eq!(fallen.why(), Reason::Bursts);
     assert_eq!(counters(&rapid).fallen(Reason::Bursts), 1);
@@ -115,7 +115,7 @@ fn who_listens_hears_of_a_fall_with_the_state_at_the_hand_over() {
 }
 
 #[test]
-fn the_time_in_which_the_application_has_nothing_to_send_is_counted() {
+fn counts_application_limited_time() {
     if !able() {
         return;
     }
@@ -130,7 +130,7 @@ fn the_time_in_which_the_application_has_nothing_to_send_is_counted() {
     let (after, took) = (counters(&rapid), began.elapsed().as_secs_f64());
     let [application, receiver, window] = Limit::ALL.map(|limit| limited_s(&after, limit) - limited_s(&before, limit));
     eprintln!("in {took:.2} s: application {application:.2}, receiver {receiver:.2}, window {window:.2} s");
-    // Nothing was to be sent for 3 s, and from the last acknowledgment before `settle` on.
+    // No data to send for 3 s, and from the last acknowledgment before `settle` on.
     assert!(application > 2.9 && application < took + 0.2, "{application:.2} s of {took:.2} s");
     assert!(receiver < 0.1 && window == 0.0, "receiver {receiver:.2} s, window {window:.2} s");
     let own = rapid.report().limited_ns[Limit::Application as usize] as f64 / 1e9;
@@ -139,7 +139,7 @@ fn the_time_in_which_the_application_has_nothing_to_send_is_counted() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn the_time_in_which_the_receiver_takes_no_more_is_counted() {
+fn counts_receiver_limited_time() {
     if !able() {
         return;
     }
@@ -149,14 +149,14 @@ fn the_time_in_which_the_receiver_takes_no_more_is_counted() {
     flow.bulk(2 * SECOND);
     let before = counters(&rapid);
     flow.read(false);
-    let mut last = flow.look();
+    let mut last = flow.sample();
     let (began, mut stood) = (Instant::now(), None);
-    // The socket takes all that it can; when acknowledgments bring nothing any more, the window is shut.
+    // The socket sends all that it can; when acknowledgments stop, the window is closed.
     while began.elapsed() < 5 * SECOND {
         flow.bulk(SECOND / 10);
-        let look = flow.look();
-        if look.bytes_acked > last.bytes_acked {
-            (last, stood) = (look, None);
+        let sample = flow.sample();
+        if sample.bytes_acked > last.bytes_acked {
+            (last, stood) = (sample, None);
         } else {
             stood.get_or_insert_with(Instant::now);
         }
@@ -174,7 +174,7 @@ fn the_time_in_which_the_receiver_takes_no_more_is_counted() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn the_time_with_as_much_in_flight_as_the_load_allows_is_counted() {
+fn counts_window_limited_time() {
     if !able() {
         return;
     }
@@ -199,7 +199,7 @@ fn the_time_with_as_much_in_flight_as_the_load_allows_is_counted() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_timer_that_was_wrong_is_counted_as_undone() {
+fn counts_spurious_timeout_as_undone() {
     if !able() {
         return;
     }
@@ -221,7 +221,7 @@ fn a_timer_that_was_wrong_is_counted_as_undone() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn an_end_that_only_receives_says_so() {
+fn receiving_end_reports_receives() {
     if !able() {
         return;
     }

@@ -1,4 +1,4 @@
-//! What the path, the kernel and the application say beside arrivals: marks, a smaller packet, a limit, reordering.
+//! Signals other than arrivals from path, kernel and application: marks, a smaller MTU, a limit, reordering.
 
 use super::flow::{Flow, Set};
 use super::namespaces::{Bottleneck, Path, run};
@@ -15,8 +15,8 @@ fn agree_on_marks(path: &Path) {
     }
 }
 
-/// Marks every packet that may be marked (RFC 3168), by a queue that marks what it was to drop; or no more. Retransmissions
-/// may not be marked (6.1.5): they pass beside it, where it would drop them all.
+/// Marks every ECN-capable packet (RFC 3168), by a queue that marks instead of dropping; or stops marking. Retransmissions are
+/// not ECN-capable (6.1.5): they bypass the queue, which would drop them all.
 fn mark(path: &Path, every: bool) {
     let host = path.host("a");
     if !every {
@@ -31,7 +31,7 @@ fn mark(path: &Path, every: bool) {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_path_that_marks_every_packet_is_heeded() {
+fn rate_falls_when_every_packet_is_marked() {
     if !able() {
         return;
     }
@@ -54,7 +54,7 @@ fn a_path_that_marks_every_packet_is_heeded() {
 }
 
 #[test]
-fn marks_on_the_first_window_are_heeded_once() {
+fn marks_on_first_window_reduce_once() {
     if !able() {
         return;
     }
@@ -74,7 +74,7 @@ fn marks_on_the_first_window_are_heeded_once() {
 }
 
 #[test]
-fn a_path_that_takes_smaller_packets_than_the_hosts_is_filled() {
+fn fills_path_with_smaller_mtu() {
     if !able() {
         return;
     }
@@ -130,25 +130,25 @@ fn around(rapid: &Loaded, path: &Path, control: &str, change: impl Fn()) -> Rate
     let first = flow.bulk(SECOND) * 8.0 / 1e6;
     let (mut rates, mut steered) = ([0.0; 5], 0.0f64);
     for rate in &mut rates {
-        let before = flow.look();
+        let before = flow.sample();
         for _ in 0..10 {
             flow.bulk(SECOND / 10);
             if control != "cubic" {
                 steered = steered.max(rapid.report().rate as f64 * 8.0 / 1e6);
             }
         }
-        let after = flow.look();
+        let after = flow.sample();
         *rate = (after.bytes_acked - before.bytes_acked) as f64 * 8.0 / 1e6 / (after.at - before.at).as_secs_f64();
     }
-    let retransmitted = flow.look().retransmitted;
+    let retransmitted = flow.sample().retransmitted;
     eprintln!("{control}: {first:.1}, {rates:.1?} Mbit/s, R up to {steered:.1}, {retransmitted} retransmitted");
     Rates { first, later: rates.iter().sum::<f64>() / 5.0, steered }
 }
 
-/// The bucket that a packet of 9000 B needs hides what is sent too fast: 13 packets of 1500 B. One of two packets does not.
+/// The bucket needed for a packet of 9000 B hides bursts: 13 packets of 1500 B. One of two packets does not.
 #[test]
 #[ignore = "long: make test-long"]
-fn packets_that_become_smaller_are_as_fast_as_before() {
+fn smaller_packets_keep_speed() {
     if !able() {
         return;
     }
@@ -175,10 +175,10 @@ fn packets_that_become_smaller_are_as_fast_as_before() {
     assert!(steered.steered < 55.0, "R up to {:.1} where the path has 50 Mbit/s", steered.steered);
 }
 
-/// The first window is lost, since it is too large; the second connection knows what the path takes, the third does not.
+/// The first window is lost, since its packets are too large; the second connection knows the MTU, the third does not.
 #[test]
 #[ignore = "long: make test-long"]
-fn a_link_of_smaller_packets_is_as_fast_from_the_start() {
+fn small_mtu_path_is_fast_from_start() {
     if !able() {
         return;
     }
@@ -198,7 +198,7 @@ fn a_link_of_smaller_packets_is_as_fast_from_the_start() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn an_application_s_own_limit_is_kept() {
+fn respects_applications_pacing_limit() {
     if !able() {
         return;
     }
@@ -215,7 +215,7 @@ fn an_application_s_own_limit_is_kept() {
 }
 
 #[test]
-fn packets_that_overtake_each_other_are_not_lost() {
+fn reordered_packets_are_not_lost() {
     if !able() {
         return;
     }
@@ -225,18 +225,18 @@ fn packets_that_overtake_each_other_are_not_lost() {
     run(&format!("tc -n {} qdisc add dev out root netem delay 6ms reorder 2% limit 10000", path.host("a")));
     let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
     let rate = flow.bulk(4 * SECOND) * 8.0 / 1e6;
-    let (seen, retransmitted) = (rapid.report(), flow.look().retransmitted);
+    let (seen, retransmitted) = (rapid.report(), flow.sample().retransmitted);
     eprintln!("{rate:.1} Mbit/s, {} of {} lost to the law, {retransmitted} retransmitted", seen.lost, seen.packets);
     assert!(seen.lost <= u64::from(retransmitted), "{} lost to the law, {retransmitted} retransmitted", seen.lost);
 }
 
-/// What comes back takes longer than TCP's first timer: the first handshake takes 2.2 s, with the router's address, and that is
-/// no round trip. The last one's SYN goes out twice; without timestamps nobody knows which one was answered. A repeated SYN and the
-/// answerer's own timer, both a second old, may make three answers of it, of which the third has no option: then the
-/// answerer agrees on nothing (option.bpf.c, `on_accepted`), CUBIC has that connection, and there is nothing to find.
+/// The round trip exceeds TCP's first timer: the first handshake takes 2.2 s, including address resolution, which is not a
+/// round trip. The last one's SYN is sent twice; without timestamps it is ambiguous which one was answered. A repeated SYN and
+/// the answerer's own timer, both a second old, may cause three SYN-ACKs, of which the third has no option: then the
+/// answerer does not negotiate it (option.bpf.c, `on_accepted`), CUBIC has that connection, and there is nothing to measure.
 #[test]
 #[ignore = "long: make test-long"]
-fn a_round_trip_that_the_handshake_did_not_measure_is_found() {
+fn finds_round_trip_that_handshake_missed() {
     if !able() {
         return;
     }
@@ -249,8 +249,8 @@ fn a_round_trip_that_the_handshake_did_not_measure_is_found() {
         path.delay(1100);
         let mut flow = Flow::open(&path, control, Set::BeforeConnect);
         path.delay(40);
-        // What came back while the delay was long keeps its place.
-        while flow.look().bytes_acked <= 1 {
+        // Packets from the time of the long delay are still in order.
+        while flow.sample().bytes_acked <= 1 {
             flow.bulk(SECOND / 50);
         }
         flow.bulk(SECOND / 5);
@@ -270,11 +270,11 @@ fn a_round_trip_that_the_handshake_did_not_measure_is_found() {
     }
 }
 
-/// As above, where the peer echoes timestamps: after three answers, the last without the option, the answerer still knows that
-/// its first one arrived, and tells arrivals.
+/// As above, with echoed timestamps: after three SYN-ACKs, the last without the option, the answerer still knows that its
+/// first one arrived, and reports arrivals.
 #[test]
 #[ignore = "long: make test-long"]
-fn ends_that_are_farther_apart_than_a_timer_agree() {
+fn negotiation_works_beyond_syn_timeout() {
     if !able() {
         return;
     }
@@ -285,7 +285,7 @@ fn ends_that_are_farther_apart_than_a_timer_agree() {
         path.delay(delay_ms);
         let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
         path.delay(40);
-        while flow.look().bytes_acked <= 1 {
+        while flow.sample().bytes_acked <= 1 {
             flow.bulk(SECOND / 50);
         }
         flow.bulk(SECOND);
@@ -296,10 +296,10 @@ fn ends_that_are_farther_apart_than_a_timer_agree() {
     }
 }
 
-/// At two packets per round trip the window has room for more than a second of them, and each puts TCP's timer off.
+/// At two packets per round trip the window holds more than a second of them, and each restarts TCP's timer.
 #[test]
 #[ignore = "long: make test-long"]
-fn a_slow_connection_finds_out_that_its_path_is_silent() {
+fn slow_connection_detects_missing_arrivals() {
     if !able() {
         return;
     }
@@ -310,7 +310,7 @@ fn a_slow_connection_finds_out_that_its_path_is_silent() {
     flow.bulk(SECOND);
     mark(&path, true);
     flow.bulk(3 * SECOND);
-    let (before, rate) = (flow.look().bytes_acked, rapid.report().rate as f64 * 8.0 / 1e6);
+    let (before, rate) = (flow.sample().bytes_acked, rapid.report().rate as f64 * 8.0 / 1e6);
     mark(&path, false);
     path.cut(true);
     let mut waits = Duration::ZERO;
@@ -321,14 +321,14 @@ fn a_slow_connection_finds_out_that_its_path_is_silent() {
     path.cut(false);
     eprintln!("at {rate:.2} Mbit/s: {waits:?} until the timer expired; {before} B acknowledged before");
     assert!(rate < 1.0, "{rate} Mbit/s: the connection was to be slow");
-    // The timer, 0.25 s, before nothing more leaves; a probe after two round trips; and the timer again.
+    // The timer, 0.25 s, before transmission ends; a probe after two round trips; and the timer again.
     assert!(waits < SECOND, "{waits:?} until the timer expired");
 }
 
-/// The path forth dies, the path back does not: what the peer sends, with its acknowledgments, is no sign of life for ours.
+/// The forward path dies, the return path does not: the peer's data and their acknowledgments are no evidence for our direction.
 #[test]
 #[ignore = "long: make test-long"]
-fn data_of_the_peer_does_not_hide_that_the_path_is_silent() {
+fn peers_data_does_not_hide_missing_arrivals() {
     if !able() {
         return;
     }

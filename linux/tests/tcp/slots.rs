@@ -10,7 +10,7 @@ use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::time::Duration;
 
-/// Rapid between two namespaces, and a server that reads from everyone who connects.
+/// Rapid between two namespaces, and a server that reads from every connection.
 struct Many {
     rapid: Loaded,
     path: Path,
@@ -29,7 +29,7 @@ impl Many {
         std::thread::spawn(move || {
             for stream in listener.incoming() {
                 let mut stream = stream.expect("a connection");
-                // A thousand of these wait at a time.
+                // A thousand of these wait concurrently.
                 let reader = std::thread::Builder::new().stack_size(64 << 10);
                 let read = move || while stream.read(&mut [0; 4096]).is_ok_and(|n| n > 0) {};
                 reader.spawn(read).expect("a thread");
@@ -61,7 +61,7 @@ fn had_no_slot(status: &Status) -> usize {
 }
 
 #[test]
-fn one_connection_more_than_there_are_slots_falls_to_cubic() {
+fn connection_beyond_slots_falls_back_to_cubic() {
     if !able() {
         return;
     }
@@ -75,7 +75,7 @@ fn one_connection_more_than_there_are_slots_falls_to_cubic() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_slot_whose_connection_sleeps_is_anothers_who_wants_it() {
+fn evicts_idle_connection_for_new_one() {
     if !able() {
         return;
     }
@@ -89,14 +89,14 @@ fn a_slot_whose_connection_sleeps_is_anothers_who_wants_it() {
     for stream in &mut sleepers {
         stream.write_all(&[0; 20_000]).expect("sends");
     }
-    // Nobody sleeps yet.
+    // No connection is idle yet.
     drop(many.open());
     assert_eq!((many.status().connections.len(), had_no_slot(&many.status())), (2, 1));
     std::thread::sleep(Duration::from_secs(61));
     assert_eq!(many.status().connections.len(), 2, "where none is wanted, none is taken");
     let awake = many.open();
     assert!(held(&awake) && !held(&sleepers[0]), "{:?}", many.status().fallen);
-    // One who wakes takes another slot, or goes to CUBIC where there is none. What it sends arrives.
+    // A connection that resumes takes another slot, or goes to CUBIC if none is free. Its data arrive.
     let data = vec![0; 1_000_000];
     sleepers[0].write_all(&data).expect("sends");
     assert!(held(&sleepers[0]), "{:?}", many.status().fallen);
@@ -112,7 +112,7 @@ fn a_slot_whose_connection_sleeps_is_anothers_who_wants_it() {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_thousand_connections_at_a_time_are_all_steered_by_rapid() {
+fn rapid_steers_thousand_concurrent_connections() {
     if !able() {
         return;
     }
@@ -130,7 +130,7 @@ fn a_thousand_connections_at_a_time_are_all_steered_by_rapid() {
 /// With `PACKETSCALE_LONG` ten thousand of them, otherwise a fifth.
 #[test]
 #[ignore = "long: make test-long"]
-fn after_thousands_of_connections_every_slot_is_free_again() {
+fn slots_are_free_after_thousands_of_connections() {
     if !able() {
         return;
     }

@@ -1,19 +1,18 @@
-//! Many connections of many kinds over a path that misbehaves at random, and a checker that watches them all.
+//! Many connections of many kinds over a path with random faults, and a checker that watches them all.
 //!
-//! The checker knows four rules. No connection that has data to send stands still for longer than its own retransmission
-//! timer explains. What was written arrives, and nothing else. At the end every slot is free. After the unload the machine
-//! is as it was.
+//! The checker has four rules. No connection with data to send stalls for longer than its retransmission timer explains. Written
+//! data arrive, and nothing else does. At the end every slot is free. After the unload the machine is as before.
 //!
 //! Everything random is drawn from `SEED` and a worker's number (`PACKETSCALE_SOAK_SEED` sets another); the kernel's losses
-//! are its own. It lasts 20 s; with `PACKETSCALE_LONG` an hour, or with a larger number so many seconds, and then another runs
-//! in which all connections are CUBIC's: what breaks a rule there is not Rapid's.
+//! are its own. It lasts 20 s; with `PACKETSCALE_LONG` an hour, or a larger number of seconds, followed by a run in which all
+//! connections use CUBIC: a violation there is not Rapid's.
 //!
-//! An hour takes some twenty minutes of a processor. Where a rule is broken the others are broken off, and it ends.
+//! An hour takes some twenty minutes of a processor. The first violation ends all workers.
 //!
-//! Limits: SYNs that are lost make an address go without the option for ten minutes, so one in five connections is CUBIC's for
-//! want of arrivals; one in six asks for CUBIC, and some find no slot.
+//! Limits: lost SYNs disable the option for an address for ten minutes, so one in five connections is CUBIC's for lack of
+//! arrivals; one in six selects CUBIC, and some find no slot.
 
-use super::connection::{look, open};
+use super::connection::{open, sample};
 use super::killed::machine;
 use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path, RECEIVER, run};
 use super::{Loaded, able, alone, long};
@@ -31,16 +30,16 @@ const LONG: Duration = Duration::from_secs(3600);
 const SECOND: Duration = Duration::from_secs(1);
 const MBIT: u32 = 20;
 const DELAY_MS: u32 = 40;
-/// Applications that run at a time, and slots: sometimes there are too few.
+/// Concurrent applications, and slots: sometimes there are too few.
 const WORKERS: u64 = 6;
 const SLOTS: u32 = 5;
-/// What the timer's own rounding and a busy machine may add to a wait.
+/// Tolerance of a wait, for the timer's rounding and a busy machine.
 const SLACK: Duration = Duration::from_secs(1);
 /// The longest that an answer may take.
 const ANSWER: Duration = Duration::from_secs(30);
-/// How often it says how far it is.
+/// Interval of progress reports.
 const SAYS: Duration = Duration::from_secs(100);
-/// An answer's first byte asks for so many KiB.
+/// The first byte of a request is the reply's size in KiB.
 const KIB: usize = 1 << 10;
 
 fn duration() -> Duration {
@@ -55,7 +54,7 @@ fn seed() -> u64 {
     std::env::var("PACKETSCALE_SOAK_SEED").ok().and_then(|word| word.parse().ok()).unwrap_or(SEED)
 }
 
-/// Reads requests: a byte that says how many KiB to answer with, or zero. At the end says how much was read.
+/// Reads requests: a byte with the reply's size in KiB, or zero. At the end sends the number of bytes read.
 fn serve(listener: TcpListener) {
     std::thread::spawn(move || {
         for stream in listener.incoming() {
@@ -64,11 +63,11 @@ fn serve(listener: TcpListener) {
                 let (mut block, mut read) = (vec![0; 65536], 0u64);
                 while let Ok(n @ 1..) = stream.read(&mut block) {
                     read += n as u64;
-                    let asked: usize = block[..n].iter().map(|byte| usize::from(*byte)).sum();
-                    if asked > 0
-                        && let Err(error) = stream.write_all(&vec![0; asked * KIB])
+                    let requested: usize = block[..n].iter().map(|byte| usize::from(*byte)).sum();
+                    if requested > 0
+                        && let Err(error) = stream.write_all(&vec![0; requested * KIB])
                     {
-                        eprintln!("an answer of {asked} KiB: {error}");
+                        eprintln!("an answer of {requested} KiB: {error}");
                         break;
                     }
                 }
@@ -78,7 +77,7 @@ fn serve(listener: TcpListener) {
     });
 }
 
-/// What TCP says of a connection that waits.
+/// TCP's timers of a waiting connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Timers {
     rto_us: u32,
@@ -122,28 +121,28 @@ struct Watched {
     since: Instant,
     written: u64,
     longest: Duration,
-    /// Of the wait under way, what TCP said whenever it said something else.
-    said: Vec<(Duration, Timers)>,
+    /// TCP's timers during this wait, one entry per change.
+    history: Vec<(Duration, Timers)>,
 }
 
 impl Watched {
-    /// Looks whether it stands. After waits of t in all the timer, which doubles, was at least t / 2. (What is acknowledged
-    /// selectively while the first packet is still missing takes the doubling back, so the longest of the wait counts.)
+    /// Checks for a stall. After waits of t in total the timer, which doubles, was at least t / 2. (A selective acknowledgment
+    /// while the first packet is still missing resets the backoff, so the longest timer of the wait counts.)
     fn check(&mut self) {
-        let (acked, timers) = (look(&self.stream, self.since).bytes_acked, timers(&self.stream));
+        let (acked, timers) = (sample(&self.stream, self.since).bytes_acked, timers(&self.stream));
         if acked != self.acked || timers.unacked == 0 && timers.unsent == 0 {
             (self.acked, self.since) = (acked, Instant::now());
-            self.said.clear();
+            self.history.clear();
         }
         let waits = self.since.elapsed();
-        if self.said.last().is_none_or(|(_, last)| *last != timers) {
-            self.said.push((waits, timers));
+        if self.history.last().is_none_or(|(_, last)| *last != timers) {
+            self.history.push((waits, timers));
         }
-        let longest_us = self.said.iter().map(|(_, said)| said.rto_us).max().unwrap_or(timers.rto_us);
+        let longest_us = self.history.iter().map(|(_, history)| history.rto_us).max().unwrap_or(timers.rto_us);
         let timer = Duration::from_micros(u64::from(longest_us));
         self.longest = self.longest.max(waits);
         let stands =
-            || format!("{}: stands for {waits:?}, its timer was {timer:?} at most; {:?}", self.what, self.said);
+            || format!("{}: stalled for {waits:?}, its timer was {timer:?} at most; {:?}", self.what, self.history);
         assert!(waits < 2 * timer + SLACK, "{}", stands());
     }
 
@@ -161,11 +160,11 @@ impl Watched {
 
     /// No error but that of a time that has passed.
     fn lives(&self, error: &std::io::Error) {
-        let said = &self.said;
-        assert_eq!(error.kind(), ErrorKind::WouldBlock, "{}: {error}; {said:?}", self.what);
+        let history = &self.history;
+        assert_eq!(error.kind(), ErrorKind::WouldBlock, "{}: {error}; {history:?}", self.what);
     }
 
-    /// Reads so many bytes, which must come. While what was written is still on its way, no answer can.
+    /// Reads this number of bytes, which must come. No reply can come while the request is in transit.
     fn read(&mut self, bytes: usize) -> Vec<u8> {
         let (mut all, mut since) = (vec![0; bytes], Instant::now());
         let (mut have, mut acked) = (0, self.acked);
@@ -179,7 +178,7 @@ impl Watched {
             if self.acked != acked {
                 (acked, since) = (self.acked, Instant::now());
             }
-            assert!(since.elapsed() < ANSWER, "{}: no answer; {:?}", self.what, self.said);
+            assert!(since.elapsed() < ANSWER, "{}: no answer; {:?}", self.what, self.history);
         }
         all
     }
@@ -194,9 +193,9 @@ impl Watched {
 
     fn end(mut self) -> Duration {
         self.stream.shutdown(Shutdown::Write).expect("ends");
-        let told = self.read(8);
-        let told = u64::from_ne_bytes(told.try_into().expect("eight bytes"));
-        assert_eq!(told, self.written, "{}: bytes that arrived, and were written", self.what);
+        let received = self.read(8);
+        let received = u64::from_ne_bytes(received.try_into().expect("eight bytes"));
+        assert_eq!(received, self.written, "{}: bytes that arrived, and were written", self.what);
         self.longest
     }
 }
@@ -221,7 +220,7 @@ fn application(path: &Path, control: &str, ports: [u16; 2], random: &mut fastran
         since: Instant::now(),
         written: 0,
         longest: Duration::ZERO,
-        said: Vec::new(),
+        history: Vec::new(),
     };
     match kind {
         0 => watched.write(random.usize(10..3000) * KIB, 0),
@@ -293,7 +292,7 @@ fn nothing_stalls_and_nothing_leaks() {
 }
 
 #[test]
-fn no_rule_of_the_checker_is_broken_by_cubic() {
+fn cubic_passes_checker() {
     if able() && long() {
         soak(true);
     }
@@ -304,7 +303,7 @@ fn no_rule_of_the_checker_is_broken_by_cubic() {
 struct Course {
     /// Connections that have ended.
     ended: AtomicU64,
-    /// Whether a rule was broken: nothing more is begun.
+    /// Whether a rule was violated: start no further connections.
     broken: AtomicBool,
 }
 
@@ -324,7 +323,7 @@ fn soak(all_cubic: bool) {
     path.segments(MANY_SEGMENTS);
     let (was, seed, lasts) = (machine(&path), seed(), duration());
     let listener = || path.inside("b", || TcpListener::bind((RECEIVER, 0)).expect("a port"));
-    // A listener from before the load tells no arrivals: a peer without our programs.
+    // A listener from before the load reports no arrivals: a peer without our programs.
     let deaf = listener();
     let options =
         Options { flows: SLOTS, flows_per_user: Some(SLOTS), devices: vec!["out".to_string()], ..Options::default() };

@@ -19,7 +19,7 @@ fn after_a_spike(path: &Path, control: &str, late_ms: u32) -> [f64; 6] {
     [(); 6].map(|()| flow.bulk(SECOND) * 8.0 / 1e6)
 }
 
-/// What TCP does in a silence depends on where its timer stands: the long version tries many.
+/// TCP's reaction to a silence depends on the state of its timer: the long version tries many phases.
 fn lateness_ms() -> Vec<u32> {
     let mut tried = vec![500, 1000];
     if long() {
@@ -51,7 +51,7 @@ fn late_acknowledgments_are_forgiven() {
     }
 }
 
-/// Where a probe stream stands when the path goes decides which packets TCP's timer sends: the long version tries many.
+/// The probe stream's phase at the outage decides which packets TCP's timer sends: the long version tries many.
 fn phases_ms() -> impl Iterator<Item = u64> {
     let tried = if long() { 16 } else { 1 };
     (0..tried).map(|k| 13 * k)
@@ -65,7 +65,7 @@ fn after_an_outage(path: &Path, control: &str, long: Duration, phase_ms: u64) ->
     flow.bulk(long);
     path.cut(false);
     // When the next retransmission is due is TCP's affair, and the same for all: up to the outage's length later.
-    let waited = flow.heard();
+    let waited = flow.wait_for_ack();
     assert!(waited < long, "{control}: {waited:?} until an acknowledgment");
     [(); 6].map(|()| flow.bulk(SECOND) * 8.0 / 1e6)
 }
@@ -87,7 +87,7 @@ fn is_over_after(test: &str, long: Duration) {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn an_outage_is_over_when_the_path_is_back() {
+fn recovers_after_outage() {
     if !able() {
         return;
     }
@@ -95,10 +95,10 @@ fn an_outage_is_over_when_the_path_is_back() {
     is_over_after("outage", 2 * SECOND);
 }
 
-/// All that was in flight is sent again, and no retransmission tells of an arrival.
+/// Everything in flight is retransmitted, and retransmissions report no arrivals.
 #[test]
 #[ignore = "long: make test-long"]
-fn a_long_outage_is_over_when_the_path_is_back() {
+fn recovers_after_long_outage() {
     if !able() {
         return;
     }

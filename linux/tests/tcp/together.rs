@@ -1,12 +1,12 @@
-//! Packets that leave a few at a time, where timers cannot end each gap; and what a gigabyte costs.
+//! Groups of packets, where timers cannot end each gap; and the processor time of a gigabyte.
 
 use super::flow::{Flow, Set};
-use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path, run, said};
+use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path, printed, run};
 use super::{Loaded, able, alone, long};
 use linux::tcp::{self, Options};
 use std::time::Duration;
 
-/// What a device takes from TCP at a time, and what the load lets leave together.
+/// The device's maximum of segments, and the load's group size.
 fn loaded(together: u16, mbit: u32, limit: u32) -> (Loaded, Path) {
     let options = Options { flows: 4, together, ..Options::default() };
     let (rapid, path) = Loaded::with("group", options, &Bottleneck { mbit, limit });
@@ -14,9 +14,9 @@ fn loaded(together: u16, mbit: u32, limit: u32) -> (Loaded, Path) {
     (rapid, path)
 }
 
-/// What the sender's device has been given: a group of packets is one.
+/// Packets passed to the sender's device: a group counts as one.
 fn given(path: &Path) -> u64 {
-    let shown = said(&format!("ip -n {} -s -j link show dev out", path.host("a")));
+    let shown = printed(&format!("ip -n {} -s -j link show dev out", path.host("a")));
     let shown: serde_json::Value = serde_json::from_str(&shown).expect("JSON");
     shown[0]["stats64"]["tx"]["packets"].as_u64().expect("a count")
 }
@@ -29,11 +29,11 @@ fn busy() -> f64 {
     up * std::thread::available_parallelism().map_or(1.0, |n| n.get() as f64) - idle
 }
 
-/// What a second of a connection came to, after it has begun.
+/// Measurements of a second of a connection, after its start.
 #[derive(Debug)]
 struct Second {
     mbit: f64,
-    /// Packets that a device was given at a time, in the mean.
+    /// Mean group size at the device.
     per_group: f64,
     cpu_s_per_gb: f64,
 }
@@ -59,7 +59,7 @@ fn of(path: &Path, flow: &mut Flow) -> Second {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn packets_that_leave_in_groups_fill_a_path_of_short_gaps() {
+fn groups_fill_fast_path() {
     if !able() {
         return;
     }
@@ -79,12 +79,12 @@ fn packets_that_leave_in_groups_fill_a_path_of_short_gaps() {
 }
 
 #[test]
-fn a_path_of_long_gaps_has_no_groups_where_they_may_be() {
+fn slow_path_sends_no_groups() {
     if !able() {
         return;
     }
     let _alone = alone();
-    // TCP makes super-packets of what it sends in a millisecond: here half a packet, one where it probes or catches up.
+    // TCP makes super-packets of a millisecond's data: here half a packet, one where it probes or catches up.
     let (rapid, path) = loaded(4, 5, 50_000);
     path.delay(40);
     let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
@@ -96,14 +96,14 @@ fn a_path_of_long_gaps_has_no_groups_where_they_may_be() {
     assert!(bytes * 4.0 / 1e6 > 0.9 * 5.0 && per_group < 1.1, "{bytes} B, {per_group:.2} at a time");
 }
 
-/// The same of a connection that may send this, in Mbit/s.
+/// The same with a pacing limit, in Mbit/s.
 fn paced(path: &Path, control: &str, mbit: u64) -> Second {
     let mut flow = Flow::open(path, control, Set::BeforeConnect);
     flow.limit(mbit * 125_000);
     of(path, &mut flow)
 }
 
-/// What is printed, not judged: processor time of all three hosts on one emulated processor.
+/// Printed, not judged: processor time of all three hosts on one emulated processor.
 #[test]
 fn what_a_gigabyte_costs() {
     if !able() || !long() {

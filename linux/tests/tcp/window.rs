@@ -1,4 +1,4 @@
-//! More packets in flight than a load provides for unless it is asked to.
+//! More packets in flight than the default load allows.
 
 use super::flow::{Flow, Set};
 use super::namespaces::Bottleneck;
@@ -18,7 +18,7 @@ fn rate(window: u32) -> f64 {
     let options = Options { flows: 63, window, ..Options::default() };
     let (rapid, path) = Loaded::with("wide", options, &Bottleneck { mbit: MBIT, limit: 4_000_000 });
     path.delay(ROUND_TRIP_MS);
-    // What a host lends to a connection must not bound the rate.
+    // Socket buffers must not limit the rate.
     for (host, memory) in [("a", "wmem"), ("b", "rmem")] {
         let file = format!("/proc/sys/net/ipv4/tcp_{memory}");
         path.inside(host, || std::fs::write(file, "4096 40000000 80000000").expect("a setting"));
@@ -28,10 +28,10 @@ fn rate(window: u32) -> f64 {
     let rate = flow.bulk(SECOND) * 8.0 / 1e6;
     let (status, seen) = (tcp::status(&rapid.name).expect("loaded"), rapid.report());
     eprintln!(
-        "{window} packets: {begun:.1?}, then {rate:.1} Mbit/s of {MBIT}, {} B of memory, {} ns kept back",
+        "{window} packets: {begun:.1?}, then {rate:.1} Mbit/s of {MBIT}, {} B of memory, {} ns held back",
         status.memory, seen.limited_ns[2]
     );
-    // 64 slots: records of 32 B, 256 streams of 192 B, less than 16 kB of state; told in whole MiB.
+    // 64 slots: records of 32 B, 256 streams of 192 B, less than 16 kB of state; reported in whole MiB.
     let records = if window > 7168 { 16_384 } else { 4096 };
     let least = 64 * (records * 32 + 256 * 192);
     assert!((least..least + (2 << 20)).contains(&status.memory), "{} B", status.memory);
@@ -40,7 +40,7 @@ fn rate(window: u32) -> f64 {
 
 #[test]
 #[ignore = "long: make test-long"]
-fn a_wider_window_fills_a_longer_path() {
+fn wider_window_fills_longer_path() {
     if !able() {
         return;
     }

@@ -1,4 +1,4 @@
-//! A second reading of the format of `wire.h`: the oracle for what the C side writes.
+//! An independent parser of the format of `wire.h`: the oracle for the C side.
 
 /// Kind, length and experiment identifier of the option.
 const KIND: u8 = 254;

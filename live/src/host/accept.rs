@@ -1,7 +1,7 @@
-//! Whether a real path can carry a scenario. A refusal names the key, what was found, and what a real path can do.
+//! Whether a real path can run a scenario. A refusal names the key, the value found, and what a real path supports.
 //!
-//! Every scenario says `path.rate`, `path.delay` and `path.buffer`, and no real path asks: they are told to decide nothing. What
-//! asks for more than that (losses, a discipline, a rate that changes, other traffic) is refused.
+//! Every scenario has `path.rate`, `path.delay` and `path.buffer`; real paths ignore them, and the output says so. Anything
+//! more (losses, a discipline, a rate that changes, other traffic) is refused.
 
 use super::running;
 use crate::transfer::{MOST_DELAYED, MOST_FLOWS};
@@ -22,10 +22,10 @@ fn unfit(key: impl Into<String>, found: impl ToString, expected: impl Into<Strin
     Err(Unfit { key: key.into(), found: found.to_string(), expected: expected.into() })
 }
 
-/// Refuses an experiment that no real path carries.
+/// Refuses an experiment that a real path cannot run.
 pub(super) fn accept(experiment: &Experiment) -> Result<(), Unfit> {
     if experiment.flows.iter().any(|flow| !flow.back.is_empty()) {
-        return unfit("path.return", "a link on the way back", "[path] alone: a real path has what it has");
+        return unfit("path.return", "a link on the way back", "[path] alone: the return path of a real path is fixed");
     }
     if experiment.links.len() > 1 {
         let expected = "[path] alone: a real path has the links that it has";
@@ -33,7 +33,7 @@ pub(super) fn accept(experiment: &Experiment) -> Result<(), Unfit> {
     }
     experiment.links.first().map_or(Ok(()), path)?;
     if let Some(traffic) = experiment.traffic.first() {
-        let expected = "none: what else a real path carries is not decided here";
+        let expected = "none: traffic on a real path cannot be configured";
         return unfit("traffic", format!("traffic of kind \"{}\"", traffic.kind.name()), expected);
     }
     if let Some(arrivals) = experiment.arrivals.first() {
@@ -45,7 +45,7 @@ pub(super) fn accept(experiment: &Experiment) -> Result<(), Unfit> {
         return unfit("sender.gaps", "a model of gaps", expected);
     }
     if experiment.record.links {
-        return unfit("record.links", true, "false: nobody knows the links of a real path");
+        return unfit("record.links", true, "false: the links of a real path are unknown");
     }
     if experiment.record.packets {
         return unfit("record.packets", true, "false: a real path is seen from its ends only");
@@ -58,11 +58,10 @@ pub(super) fn accept(experiment: &Experiment) -> Result<(), Unfit> {
     (0..experiment.flows.len()).try_for_each(|number| flow(experiment, number, &experiment.flows[number]))
 }
 
-/// What a scenario asks of its path beside a rate, a delay and a buffer.
+/// Checks the path for anything but a rate, a delay and a buffer.
 fn path(link: &LinkSpec) -> Result<(), Unfit> {
-    let has_none = |key: &str, found: &str| {
-        unfit(format!("path.{key}"), found, "none: what a real path does to packets is not decided here")
-    };
+    let has_none =
+        |key: &str, found: &str| unfit(format!("path.{key}"), found, "none: a real path cannot be configured");
     let (service, wire) = (&link.service, &link.impairments);
     match () {
         () if link.queue.kind != FIFO => {
@@ -104,7 +103,7 @@ fn receiver(receiver: &ReceiverSpec) -> Result<(), Unfit> {
             unfit("receiver.stamp_delay", format!("\"{}\"", spec.stamp_delay), expected)
         }
         spec if spec.ack_loss > Ratio::ZERO => {
-            unfit("receiver.ack_loss", spec.ack_loss.as_f64(), "0: the way back loses what it loses")
+            unfit("receiver.ack_loss", spec.ack_loss.as_f64(), "0: a real path cannot be configured")
         }
         spec if spec.ack_bunching > Span::ZERO => {
             let expected = "\"0 s\": the way back passes packets as it does";

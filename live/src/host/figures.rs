@@ -1,5 +1,5 @@
-//! From deliveries to a run. A path that nobody sees has no queue: what is known of a packet is when it left, by this clock,
-//! and when it came, by the server's. The least difference is taken for a path without a queue.
+//! Turns deliveries into a run. The queue is not observable: a packet's departure is known by this clock and its arrival by the
+//! server's. The least difference counts as the delay of a path without a queue.
 
 use super::running::Running;
 use crate::transfer::Delivery;
@@ -8,18 +8,18 @@ use experiment::scenario::Experiment;
 use harness::measure::{Owner, Recorder, Seen};
 use packetscale_models::units::{Bytes, Span, Time};
 
-/// A flow's deliveries, and when losses were judged, of how many packets.
+/// A flow's deliveries, and its losses: when they were declared, and how many packets.
 type Records = (Vec<Delivery>, Vec<(Time, u32)>);
 
-/// What happens, with the flow that it happens to.
+/// An event of a flow.
 enum Event {
-    /// A packet comes that left then, with this size.
+    /// A packet arrives that left then, with this size.
     Comes(Time, Bytes),
-    /// So many packets are judged lost.
+    /// This number of packets is declared lost.
     Lost(u32),
 }
 
-/// The run. `rtt`: of the greeting.
+/// The run. `rtt`: round trip of the handshake.
 pub(super) fn figures(experiment: &Experiment, mut running: Running<'_>, rtt: Span, cpu_s: f64) -> Run {
     let starts: Vec<Time> = running.flows.iter().map(|flow| flow.start).collect();
     let least = |flow: usize| {
@@ -37,7 +37,7 @@ pub(super) fn figures(experiment: &Experiment, mut running: Running<'_>, rtt: Sp
         .iter_mut()
         .map(|flow| flow.outgoing.as_mut().map(|outgoing| outgoing.take_records()).unwrap_or_default())
         .collect();
-    tell(&mut recorder, &records, base_rtt.unwrap_or(rtt) / 2);
+    replay(&mut recorder, &records, base_rtt.unwrap_or(rtt) / 2);
     if recorder.samples.enabled() {
         let sampled = recorder.samples.flows();
         for (flow, samples) in running.samples.iter().enumerate().take(sampled) {
@@ -47,9 +47,9 @@ pub(super) fn figures(experiment: &Experiment, mut running: Running<'_>, rtt: Sp
     recorder.finish(experiment, Seen { flows, path_unknown: true, cpu_s: Some(cpu_s), ..Seen::default() })
 }
 
-/// Tells the recorder all that happened, in order of time. `way`: from the least delay to the receiver.
-fn tell(recorder: &mut Recorder, records: &[Records], way: Span) {
-    // Clocks begin anywhere: differences wrap, and only their differences mean something.
+/// Replays all events to the recorder, in order of time. `way`: one-way delay from the least delay to the receiver.
+fn replay(recorder: &mut Recorder, records: &[Records], way: Span) {
+    // Clocks have arbitrary origins: use wrapping differences only.
     let delay_ns = |delivery: &Delivery| delivery.came_ns.wrapping_sub(delivery.left.nanos()) as i64;
     let least_ns = records.iter().flat_map(|(deliveries, _)| deliveries).map(delay_ns).min().unwrap_or(0);
     let mut events: Vec<(Time, usize, Event)> = Vec::new();

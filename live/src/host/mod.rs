@@ -18,33 +18,33 @@ use running::Running;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
-/// A session lasts so much longer than a run: greetings, and the last acknowledgments.
+/// Length of a session beyond the run: handshake and last acknowledgments.
 const AROUND: Span = Span::from_secs(10);
-/// Nothing heard for so long ends a run.
+/// Time without a packet from the server after which a run ends.
 const PATIENCE: Span = Span::from_secs(10);
 
-/// What holds for every run.
+/// Conditions of every run.
 const CONDITIONS: [&str; 6] = [
-    "the path is a real one: path.rate, path.delay, path.buffer and rtt of the scenario say nothing of it, and decide nothing",
+    "the path is real: path.rate, path.delay, path.buffer and rtt of the scenario do not describe it and have no effect",
     "queueing delay is the one-way delay above the least of the run, by the clocks of both ends",
     "losses are those that the sender judged",
     "packets are IP packets, with UDP",
-    "rapid counts no round trip below 20 ms, as in Linux TCP, where the scenario says no shortest_round_trip",
+    "rapid counts no round trip below 20 ms, as in Linux TCP, unless the scenario sets shortest_round_trip",
     "cpu_s is the processor time of the sending end",
 ];
 
-/// A server to send to.
+/// Destination server.
 #[derive(Clone, Debug)]
 pub struct Destination {
-    /// Where it is.
+    /// Its address.
     pub address: SocketAddr,
-    /// Its keys, if it asks for one.
+    /// Its keys, if required.
     pub keys: Keys,
 }
 
-/// Real paths.
+/// The host for real paths.
 pub struct Live {
-    /// Where to; `None`: nobody has said.
+    /// The server; `None`: not given.
     pub to: Option<Destination>,
 }
 
@@ -61,8 +61,8 @@ impl Host for Live {
         HostLabel {
             name: self.name().to_string(),
             badge: "measured: a real path, real time".to_string(),
-            about: "This page shows a measurement over a real path, by a sender in a program: nobody knows its links, \
-                who else uses them, or their queues. Delays are those of packets, above the least of the run; the \
+            about: "This page shows a measurement over a real path, by a user-space sender. The path's links, \
+                its queues and its other users are unknown. Delays are those of packets, above the least of the run; the \
                 scheduling of both machines is part of them."
                 .to_string(),
             path_unknown: true,
@@ -80,7 +80,7 @@ impl Host for Live {
     }
 
     fn tools(&self) -> Result<Vec<String>, Refusal> {
-        // Runs to one server are not runs to another.
+        // Runs to different servers are different runs.
         Ok(vec![format!("server {}", self.destination()?.address)])
     }
 
@@ -91,7 +91,7 @@ impl Host for Live {
     fn check(&self, plan: &[Experiment]) -> Result<Vec<String>, Refusal> {
         self.accept(plan)?;
         let to = self.destination()?;
-        let mut conditions: Vec<String> = CONDITIONS.iter().map(|said| said.to_string()).collect();
+        let mut conditions: Vec<String> = CONDITIONS.iter().map(|line| line.to_string()).collect();
         conditions.push(format!("the server is {}", to.address));
         Ok(conditions)
     }
@@ -107,7 +107,7 @@ impl Host for Live {
         let begun = flows(&mut client, experiment)?;
         let filling = client.filling();
         let mut running =
-            Running::new(experiment, begun, rtt, (client.beside_data(), &filling), client.is_busy(), watch)
+            Running::new(experiment, begun, rtt, (client.data_overhead(), &filling), client.is_busy(), watch)
                 .map_err(|error| Refusal::Input(error.to_string()))?;
         let cpu = cpu_time::ThreadTime::now();
         client.drive(PATIENCE, &mut running).map_err(|ends| ended(&ends, client.grant))?;
@@ -117,7 +117,8 @@ impl Host for Live {
 
 impl Live {
     fn destination(&self) -> Result<&Destination, Refusal> {
-        let missing = || Refusal::Input("--to: found nothing; expected where packetscale live serve runs".to_string());
+        let missing =
+            || Refusal::Input("--to: found nothing; expected the address of a packetscale live serve".to_string());
         self.to.as_ref().ok_or_else(missing)
     }
 }
@@ -136,15 +137,15 @@ fn ended(ends: &Ends, grant: Grant) -> Refusal {
     }
 }
 
-/// A session in which a run has room.
+/// A session with limits large enough for a run.
 fn opened(to: &Destination, experiment: &Experiment) -> Result<Client, Refusal> {
     let headers = u64::from(overhead(to.address));
     let largest = experiment.flows.iter().map(|flow| flow.packet.get()).max().unwrap_or(0);
     let size = u16::try_from(largest.saturating_sub(headers)).unwrap_or(u16::MAX).max(LEAST_SIZE as u16);
     let duration_ms = ((experiment.duration + AROUND).nanos() / 1_000_000).min(u64::from(u32::MAX)) as u32;
-    // As much as the server gives, for as long as the run takes.
-    let wish = Grant { size, rate_bps: u64::MAX, bytes: u64::MAX, duration_ms };
-    let client = Client::open_patiently(to.address, &to.keys, wish).map_err(refused)?;
+    // Request the maximum, for the duration of the run.
+    let request = Grant { size, rate_bps: u64::MAX, bytes: u64::MAX, duration_ms };
+    let client = Client::open_patiently(to.address, &to.keys, request).map_err(refused)?;
     let grant = client.grant;
     if u64::from(grant.size) + headers < largest {
         let taken = u64::from(grant.size) + headers;
@@ -162,16 +163,16 @@ fn opened(to: &Destination, experiment: &Experiment) -> Result<Client, Refusal> 
     Ok(client)
 }
 
-/// Begins all flows, so that none waits for a greeting when its time has come. Returns their numbers and windows.
+/// Begins all flows ahead of their start times, so that none waits for a round trip. Returns their numbers and windows.
 fn flows(client: &mut Client, experiment: &Experiment) -> Result<Vec<(u32, u64)>, Refusal> {
     let receiver = &experiment.receiver;
-    let beside = client.beside_data() as u64;
+    let header_bytes = client.data_overhead() as u64;
     let begin = |packet: u64| Begin {
-        size: (packet - beside) as u16,
+        size: (packet - header_bytes) as u16,
         delayed_ack: receiver.delayed_ack.min(MOST_DELAYED) as u16,
         delayed_ack_us: (receiver.delayed_ack_timeout.nanos() / 1000).min(u64::from(u32::MAX)) as u32,
         window: receiver.window.get().min(u64::from(u32::MAX)) as u32,
-        // Figures need them, also where the controller is not told.
+        // Figures need arrival times even if the controller does not.
         stamps: true,
         purpose: Purpose::Measure,
     };
@@ -181,7 +182,7 @@ fn flows(client: &mut Client, experiment: &Experiment) -> Result<Vec<(u32, u64)>
     Ok(begun.into_iter().map(|(number, begun)| (number, u64::from(begun.window))).collect())
 }
 
-/// From the end of a run until its last acknowledgments have come.
+/// Time after the end of a run for its last acknowledgments.
 fn grace(rtt: Span, experiment: &Experiment) -> Time {
     Time::ZERO + experiment.duration + rtt * 2 + experiment.receiver.delayed_ack_timeout + Span::from_millis(100)
 }

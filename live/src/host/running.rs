@@ -1,4 +1,4 @@
-//! A scenario's flows under way: when they begin and stop, what their applications hand over, and samples of them.
+//! Active flows of a scenario: their starts and stops, application data, and samples.
 
 use super::grace;
 use crate::controllers;
@@ -11,14 +11,14 @@ use packetscale_models::congestion::{AnyController, Setup};
 use packetscale_models::transport::{Segment, SenderParams, Transfer};
 use packetscale_models::units::{Span, Time};
 
-/// By so many bytes the filling moves on from packet to packet: no two packets are alike.
+/// Offset between the fillings of consecutive packets: no two packets are alike.
 const SHIFT: u64 = 61;
 
 /// One flow.
 pub(super) struct One<'e> {
     spec: &'e FlowSpec,
     pub start: Time,
-    /// The session's number for it, and what its receiver holds at most.
+    /// The session's number for it, and its receiver's capacity.
     number: u32,
     window: u64,
     application: Option<Application>,
@@ -33,10 +33,10 @@ pub(super) struct Running<'e> {
     experiment: &'e Experiment,
     pub flows: Vec<One<'e>>,
     rtt: Span,
-    /// Bytes of a packet beside its data.
-    beside: usize,
+    /// Header bytes of a packet.
+    header_bytes: usize,
     filling: &'e [u8],
-    /// Others want this machine's processors, too.
+    /// Other programs compete for this machine's processors.
     busy: bool,
     /// One sample of each flow for each interval of the curves.
     pub samples: Vec<Vec<FlowSample>>,
@@ -45,12 +45,12 @@ pub(super) struct Running<'e> {
     watch: &'e (dyn Fn(Span) + Sync),
 }
 
-/// The controller of a flow, or why there is none.
+/// The controller of a flow, or why it is not available.
 pub(super) fn controller(experiment: &Experiment, number: usize, rtt: Span) -> Result<AnyController, String> {
     built(experiment, number, Time::ZERO, rtt)
 }
 
-/// The controller of a flow that begins at `now`, after a greeting that took `rtt`.
+/// The controller of a flow that begins at `now`, after a handshake of duration `rtt`.
 fn built(experiment: &Experiment, number: usize, now: Time, rtt: Span) -> Result<AnyController, String> {
     let flow = &experiment.flows[number];
     let seed = seed(experiment.seed, Purpose::Controller, number);
@@ -69,13 +69,13 @@ fn built(experiment: &Experiment, number: usize, now: Time, rtt: Span) -> Result
 }
 
 impl<'e> Running<'e> {
-    /// Flows that have begun at the server, with their numbers and windows. `rtt`: that of the greeting; `beside`: bytes of a
-    /// packet beside its data, of which `filling` has some. `busy`: others want this machine's processors.
+    /// Flows that have begun at the server, with their numbers and windows. `rtt`: round trip of the handshake; `header_bytes`:
+    /// header bytes of a packet, taken from `filling`. `busy`: other programs compete for the processors.
     pub fn new(
         experiment: &'e Experiment,
         begun: Vec<(u32, u64)>,
         rtt: Span,
-        (beside, filling): (usize, &'e [u8]),
+        (header_bytes, filling): (usize, &'e [u8]),
         busy: bool,
         watch: &'e (dyn Fn(Span) + Sync),
     ) -> Result<Running<'e>, TrafficError> {
@@ -91,7 +91,7 @@ impl<'e> Running<'e> {
         Ok(Running {
             experiment,
             rtt,
-            beside,
+            header_bytes,
             filling,
             busy,
             samples: vec![Vec::new(); flows.len()],
@@ -122,7 +122,7 @@ impl<'e> Running<'e> {
         };
         let (start, stamps) = (flow.start, self.experiment.receiver.stamps);
         let mut outgoing = Outgoing::new(params, controller, start, stamps, true);
-        // A controller of the user's own stays: only what came of it is told.
+        // Do not replace a user's controller: only report what happened.
         if spec.controller.own.is_none() && spec.controller.file.is_none() {
             outgoing = outgoing.with_fall_back(self.busy);
         }
@@ -143,8 +143,8 @@ impl<'e> Running<'e> {
 }
 
 impl One<'_> {
-    /// Does what is due. Returns when something is due again.
-    fn look(&mut self, now: Time) -> Time {
+    /// Runs due timers and sends due packets. Returns the next due time.
+    fn step(&mut self, now: Time) -> Time {
         let Some(outgoing) = &mut self.outgoing else { return Time::MAX };
         let sender = outgoing.sender_mut();
         let mut due = Time::MAX;
@@ -176,7 +176,7 @@ impl Flows for Running<'_> {
     }
 
     fn fill(&mut self, _: usize, segment: &Segment, data: &mut [u8]) -> usize {
-        let length = (segment.size.get() as usize).saturating_sub(self.beside).max(1);
+        let length = (segment.size.get() as usize).saturating_sub(self.header_bytes).max(1);
         let most = self.filling.len().saturating_sub(length).max(1) as u64;
         let from = (segment.transmission * SHIFT % most) as usize;
         match (data.get_mut(..length), self.filling.get(from..from + length)) {
@@ -187,7 +187,7 @@ impl Flows for Running<'_> {
         length
     }
 
-    fn look(&mut self, now: Time) -> Result<Next, Ends> {
+    fn step(&mut self, now: Time) -> Result<Next, Ends> {
         let end = Time::ZERO + self.experiment.duration;
         if now >= end {
             if !self.over {
@@ -208,7 +208,7 @@ impl Flows for Running<'_> {
                 }
                 self.begin(index)?;
             }
-            due = due.min(self.flows[index].look(now));
+            due = due.min(self.flows[index].step(now));
         }
         Ok(Next::At(due))
     }

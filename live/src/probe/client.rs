@@ -1,4 +1,4 @@
-//! A session with a server: opens it, sends streams or has them sent, and gets the times of their packets.
+//! A session with a server: opens it, sends streams or orders them, and gets the times of their packets.
 
 use super::ProbeError;
 use crate::pace::{Gaps, Pacer};
@@ -13,32 +13,32 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// A request is repeated when there is no answer for so long, so often.
+/// Timeout of a request, and number of attempts.
 pub(super) const PATIENCE_NS: u64 = 300_000_000;
 pub(super) const TRIES: u32 = 5;
-/// A call that receives ends after this at the latest.
-pub(super) const LOOK: Duration = Duration::from_millis(20);
+/// Timeout of a receiving call.
+pub(super) const POLL: Duration = Duration::from_millis(20);
 const PINGS: usize = 10;
-/// Pseudo-random bytes that fill packets.
+/// Pseudo-random filling of packets.
 const FILLING: usize = 1 << 16;
 
-/// The times of a stream's packets, as far as they are known.
+/// The known times of a stream's packets.
 #[derive(Clone, Debug)]
 pub struct Seen {
-    /// The number of its first packet.
+    /// Number of the first packet.
     pub first: u64,
     /// When packets left, by the sender's kernel.
     pub left: Vec<Stamp>,
     /// When they arrived.
     pub came: Vec<Stamp>,
-    /// Who took the times, at either end.
+    /// Clocks of departures and arrivals.
     pub sources: (Source, Source),
-    /// Whether a clock stepped meanwhile.
+    /// Whether a clock stepped during the stream.
     pub stepped: bool,
 }
 
 /// A packet, and when it arrived.
-type Heard = (Packet, Time);
+type Datagram = (Packet, Time);
 
 /// A session.
 pub struct Client {
@@ -54,24 +54,24 @@ pub struct Client {
     far_steps: u16,
     next: u64,
     arrived_before: u32,
-    /// The mark of streams that it sends.
+    /// ECN mark of the streams that it sends.
     pub mark: Mark,
     /// Marked packets that have arrived at the server, if it has counted them.
     pub marks: Option<Marks>,
-    /// What the server granted.
+    /// Granted limits.
     pub grant: Grant,
-    /// The most packets of a stream whose times it keeps.
+    /// Maximum number of packets of a stream whose times the server stores.
     pub memory: u32,
 }
 
 impl Client {
-    /// Opens a session. With keys, the one of the lowest id is used. [`Client::grant`] has the size of packets that the path
-    /// takes unbroken.
+    /// Opens a session. With keys, uses the one of the lowest id. [`Client::grant`] has the largest packet size that the path
+    /// takes unfragmented.
     ///
     /// # Errors
     /// There is no answer, the server refuses, or the system.
-    pub fn open(server: SocketAddr, keys: Keys, wish: Grant) -> Result<Client, ProbeError> {
-        let socket = Stamped::bind(any(server), LOOK).map_err(ProbeError::Socket)?;
+    pub fn open(server: SocketAddr, keys: Keys, request: Grant) -> Result<Client, ProbeError> {
+        let socket = Stamped::bind(any(server), POLL).map_err(ProbeError::Socket)?;
         let mut session = [0; 8];
         let mut filling = vec![0; FILLING];
         let drawn = getrandom::fill(&mut session).and_then(|()| getrandom::fill(&mut filling));
@@ -91,36 +91,37 @@ impl Client {
             arrived_before: 0,
             mark: Mark::None,
             marks: None,
-            grant: wish,
+            grant: request,
             memory: 0,
         };
-        client.greet_smaller(wish)?;
+        client.greet_smaller(request)?;
         Ok(client)
     }
 
-    /// Greets with packets of the wished size, if the path takes them; else with the largest that it takes, as routers
-    /// say; where none says so, with the least.
-    fn greet_smaller(&mut self, mut wish: Grant) -> Result<(), ProbeError> {
+    /// Says hello with packets of the requested size if the path takes them; else with the largest size that routers report;
+    /// without a report with the minimum.
+    fn greet_smaller(&mut self, mut request: Grant) -> Result<(), ProbeError> {
         loop {
             let least = LEAST_SIZE as u16;
-            wish.size = match self.greet(wish) {
-                Err(ProbeError::TooLarge(mtu)) if mtu.saturating_sub(self.overhead()) < wish.size => {
+            request.size = match self.greet(request) {
+                Err(ProbeError::TooLarge(mtu)) if mtu.saturating_sub(self.overhead()) < request.size => {
                     mtu.saturating_sub(self.overhead())
                 }
-                Err(ProbeError::NoAnswer(_)) if wish.size > least => least,
+                Err(ProbeError::NoAnswer(_)) if request.size > least => least,
                 other => return other,
             };
         }
     }
 
-    fn greet(&mut self, wish: Grant) -> Result<(), ProbeError> {
+    fn greet(&mut self, request: Grant) -> Result<(), ProbeError> {
         let mut cookie = Cookie::default();
         loop {
-            let wanted = |body: &Body| matches!(body, Body::Challenge(_) | Body::Accept { .. } | Body::Refuse { .. });
-            match self.request(Body::Hello { wish, cookie }, wanted)? {
+            let is_answer =
+                |body: &Body| matches!(body, Body::Challenge(_) | Body::Accept { .. } | Body::Refuse { .. });
+            match self.request(Body::Hello { request, cookie }, is_answer)? {
                 Body::Challenge(fresh) if fresh != cookie => cookie = fresh,
                 Body::Accept { grant, memory, .. } => {
-                    (self.grant, self.memory) = (grant.at_most(&wish), memory);
+                    (self.grant, self.memory) = (grant.at_most(&request), memory);
                     return Ok(());
                 }
                 Body::Refuse { text, retry_ms, .. } => return Err(ProbeError::Refused { text, retry_ms }),
@@ -136,7 +137,7 @@ impl Client {
 
     fn send(&self, datagram: &[u8]) -> Result<(), ProbeError> {
         match self.socket.send(datagram, self.server) {
-            // It is asked again.
+            // The request is repeated.
             Err(full) if full.kind() == io::ErrorKind::WouldBlock => Ok(()),
             other => other.map_err(|error| self.refused(error)),
         }
@@ -150,40 +151,40 @@ impl Client {
         }
     }
 
-    /// Sends a request until its answer comes.
-    pub(crate) fn request(&mut self, body: Body, wanted: impl Fn(&Body) -> bool) -> Result<Body, ProbeError> {
+    /// Repeats a request until its reply comes.
+    pub(crate) fn request(&mut self, body: Body, is_answer: impl Fn(&Body) -> bool) -> Result<Body, ProbeError> {
         self.number += 1;
-        self.request_as(self.number, body, wanted)
+        self.request_as(self.number, body, is_answer)
     }
 
-    /// Sends a request of this number until its answer comes.
+    /// Repeats a request of this number until its reply comes.
     pub(crate) fn request_as(
         &mut self,
         number: u32,
         body: Body,
-        wanted: impl Fn(&Body) -> bool,
+        is_answer: impl Fn(&Body) -> bool,
     ) -> Result<Body, ProbeError> {
         for _ in 0..TRIES {
-            if let Some(answer) = self.ask(number, &body, &wanted, PATIENCE_NS)? {
+            if let Some(answer) = self.ask(number, &body, &is_answer, PATIENCE_NS)? {
                 return Ok(answer);
             }
         }
         Err(ProbeError::NoAnswer(self.server))
     }
 
-    /// Asks once, and waits so long for the answer.
+    /// Sends a request once, and waits this long for the reply.
     pub(crate) fn ask(
         &mut self,
         number: u32,
         body: &Body,
-        wanted: impl Fn(&Body) -> bool,
+        is_answer: impl Fn(&Body) -> bool,
         patience_ns: u64,
     ) -> Result<Option<Body>, ProbeError> {
         self.send(&self.write(number, body.clone()))?;
         let until = monotonic_ns() + patience_ns;
         while monotonic_ns() < until {
             let Some((packet, _)) = self.receive()? else { continue };
-            if packet.header.number == number && wanted(&packet.body) {
+            if packet.header.number == number && is_answer(&packet.body) {
                 return Ok(Some(packet.body));
             }
         }
@@ -191,7 +192,7 @@ impl Client {
     }
 
     /// A packet of this session, with its time.
-    fn receive(&mut self) -> Result<Option<Heard>, ProbeError> {
+    fn receive(&mut self) -> Result<Option<Datagram>, ProbeError> {
         let mut buffer = [0; MOST_SIZE];
         let Some(arrival) = self.socket.receive(&mut buffer).map_err(ProbeError::Socket)? else { return Ok(None) };
         let datagram = &buffer[..arrival.length];
@@ -207,7 +208,7 @@ impl Client {
         }
     }
 
-    /// The shortest of some round trips, in nanoseconds.
+    /// The minimum of some round trips, in nanoseconds.
     ///
     /// # Errors
     /// There is no answer.
@@ -228,24 +229,24 @@ impl Client {
     pub fn forward(&mut self, mut stream: Ordered) -> Result<Seen, ProbeError> {
         stream.first = self.next;
         self.next += u64::from(stream.count);
-        let (stepped_before, far_before) = (self.steps.look(), self.far_steps);
+        let (stepped_before, far_before) = (self.steps.update(), self.far_steps);
         let to = (self.server, self.session, self.number);
         let (left, source) =
             stream::send(&self.socket, to, (&stream, self.mark), &mut self.pacer, &self.filling, &|| true)
                 .map_err(|error| self.refused(error))?;
         let (came, far_source) = self.times(What::Arrivals, &stream)?;
-        let stepped = self.steps.look() != stepped_before || self.far_steps != far_before;
+        let stepped = self.steps.update() != stepped_before || self.far_steps != far_before;
         Ok(Seen { first: stream.first, left, came, sources: (source, far_source), stepped })
     }
 
-    /// Has the server send a stream.
+    /// Orders a stream from the server.
     ///
     /// # Errors
     /// There is no answer, the server ends the session, or the system.
     pub fn reverse(&mut self, mut stream: Ordered) -> Result<Seen, ProbeError> {
         stream.first = self.next;
         self.next += u64::from(stream.count);
-        let (stepped_before, far_before) = (self.steps.look(), self.far_steps);
+        let (stepped_before, far_before) = (self.steps.update(), self.far_steps);
         self.number += 1;
         let length_ns: f64 = stream::gaps_ns(&stream, stream::overhead(self.server)).iter().sum();
         let order = self.write(self.number, Body::Order { stream, arrived: self.arrived_before });
@@ -260,9 +261,9 @@ impl Client {
                     && (stream.first..end).contains(&sequence)
                 {
                     came.entry(sequence).or_insert(time);
-                    // The last packet may be lost: do not wait for it for long.
+                    // The last packet may be lost: wait for it only briefly.
                     if sequence + 1 == end {
-                        until = until.min(monotonic_ns() + LOOK.as_nanos() as u64);
+                        until = until.min(monotonic_ns() + POLL.as_nanos() as u64);
                     }
                 }
             }
@@ -273,14 +274,14 @@ impl Client {
         self.arrived_before = came.len() as u32;
         let (came, source) = by_one_clock(&came.into_iter().collect::<Vec<_>>());
         let (left, far_source) = self.times(What::Departures, &stream)?;
-        let stepped = self.steps.look() != stepped_before || self.far_steps != far_before;
+        let stepped = self.steps.update() != stepped_before || self.far_steps != far_before;
         Ok(Seen { first: stream.first, left, came, sources: (far_source, source), stepped })
     }
 
-    /// Asks for the times of a stream's packets until all are told, or no more come.
+    /// Requests the times of a stream's packets until all are known, or no more come.
     fn times(&mut self, what: What, stream: &Ordered) -> Result<(Vec<Stamp>, Source), ProbeError> {
-        // The last arrivals may still be in a queue: of these it is asked again while more are told. Departures are told
-        // whole, once the streams that were ordered have left; two may wait.
+        // The last arrivals may still be queued: repeat while more are reported. Departures are reported at once, after the
+        // ordered streams have left; two may wait.
         const ROUNDS: u32 = 4;
         let until = monotonic_ns() + 2 * LONGEST.nanos() + PATIENCE_NS;
         let mut best: Vec<Stamp> = Vec::new();
@@ -300,12 +301,12 @@ impl Client {
             if best.len() == stream.count as usize || enough {
                 break;
             }
-            std::thread::sleep(LOOK);
+            std::thread::sleep(POLL);
         }
         Ok((best, source))
     }
 
-    /// The times that are known, who took them, and whether more will be.
+    /// The times that are known, their clock, and whether more will follow.
     fn asked(&mut self, what: What, stream: &Ordered) -> Result<(Vec<Stamp>, Source, bool), ProbeError> {
         let end = stream.first + u64::from(stream.count);
         let (mut first, mut stamps, mut source) = (stream.first, Vec::new(), Source::Card);
@@ -314,7 +315,7 @@ impl Client {
             let ask = Body::Ask { what, first, count: (end - first) as u32 };
             let answers =
                 |body: &Body| matches!(body, Body::Report(report) if report.what == what && report.first == first);
-            let Body::Report(Report { count, stamps: told, source: by, steps, marks, pending, .. }) =
+            let Body::Report(Report { count, stamps: new, source: by, steps, marks, pending, .. }) =
                 self.request(ask, answers)?
             else {
                 break;
@@ -322,10 +323,10 @@ impl Client {
             is_pending |= pending;
             self.far_steps = steps;
             self.marks = marks.or(self.marks);
-            if !told.is_empty() {
+            if !new.is_empty() {
                 source = source.worse(by);
             }
-            stamps.extend(told);
+            stamps.extend(new);
             if count == 0 {
                 break;
             }
@@ -334,30 +335,30 @@ impl Client {
         Ok((stamps, source, is_pending))
     }
 
-    /// Gaps are made in this way from now on.
+    /// Sets how gaps are made.
     pub fn make(&mut self, gaps: Gaps) {
         if gaps != self.pacer.gaps {
             self.pacer = Pacer::measure(gaps);
         }
     }
 
-    /// How long before each packet this end spins, in nanoseconds.
+    /// This end's spinning time before each packet, in nanoseconds.
     pub fn margin_ns(&self) -> u64 {
         self.pacer.margin_ns
     }
 
-    /// Whether others want this end's processors, too.
+    /// Whether other programs compete for this end's processors.
     pub fn is_busy(&self) -> bool {
         self.pacer.is_busy()
     }
 
-    /// Bytes of headers that the rates count beside payloads.
+    /// Header bytes that rates include.
     pub fn overhead(&self) -> u16 {
         stream::overhead(self.server)
     }
 }
 
-/// Any address and port here of the kind of one there.
+/// The unspecified address and port of the same family as an address.
 pub(super) fn any(there: SocketAddr) -> SocketAddr {
     if there.is_ipv4() { SocketAddr::from(([0; 4], 0)) } else { SocketAddr::from(([0u16; 8], 0)) }
 }

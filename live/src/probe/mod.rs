@@ -1,14 +1,14 @@
-//! Asks a server how much of the path to it, or from it, is free.
+//! Measures the available bandwidth of the path to a server, or from it.
 
 mod client;
-mod learnt;
+mod observations;
 mod reach;
 mod search;
 mod slowing;
 mod streams;
 
 pub use client::{Client, Seen};
-pub use learnt::{Learnt, scenario};
+pub use observations::{Observations, scenario};
 pub use reach::answering;
 pub use search::{Found, Next, Plan, Read, Search, Unsure};
 pub use streams::{Row, read, rows};
@@ -20,18 +20,18 @@ use packetscale_models::units::{Bytes, Rate};
 use std::io;
 use std::net::SocketAddr;
 
-/// Why nothing could be asked.
+/// Why a probe failed.
 #[derive(Debug, thiserror::Error)]
 pub enum ProbeError {
     /// The socket.
     #[error("the socket: {0}")]
     Socket(io::Error),
-    /// Nobody answers.
+    /// No server answers.
     #[error(
         "{0} does not answer: is packetscale live serve running there, with the same key, and does UDP get through?"
     )]
     NoAnswer(SocketAddr),
-    /// The path takes no packets of that size unbroken; the largest that it takes.
+    /// The path does not take packets of that size unfragmented; the largest that it takes.
     #[error("the path takes packets of at most {0} bytes")]
     TooLarge(u16),
     /// The server refuses.
@@ -39,7 +39,7 @@ pub enum ProbeError {
     Refused {
         /// Why.
         text: String,
-        /// When to try again.
+        /// When to retry.
         retry_ms: u32,
     },
     /// Streams of this rate would last too long.
@@ -48,62 +48,62 @@ pub enum ProbeError {
     /// The server ended the session.
     #[error("the server ended the session: {0}")]
     Ended(&'static str),
-    /// Whoever asked wants no answer any more.
-    #[error("stopped; the server was told")]
+    /// The caller stopped the probe.
+    #[error("stopped; the session was closed")]
     Stopped,
     /// The system.
     #[error("{0}")]
     System(String),
 }
 
-/// What to ask.
+/// Parameters of a probe.
 #[derive(Clone, Debug)]
 pub struct Question {
     /// The server.
     pub server: SocketAddr,
     /// Shared keys; the one of the lowest id is used.
     pub keys: Keys,
-    /// From the server to here.
+    /// Direction: from the server to here.
     pub reverse: bool,
-    /// Bytes of IP packets that all streams together may have.
+    /// Maximum bytes of IP packets of all streams together.
     pub budget: Bytes,
     /// The fastest stream.
     pub fastest: Rate,
     /// Largest IP packet.
     pub packet: u16,
-    /// How this machine makes gaps. A server makes its own by [`Gaps::Busy`].
+    /// How this machine makes gaps. A server uses [`Gaps::Busy`].
     pub gaps: Gaps,
-    /// The mark of streams from here.
+    /// ECN mark of streams sent from here.
     pub mark: Mark,
 }
 
 impl Question {
-    /// Bytes that are sent at most, if nothing is asked for.
+    /// Default maximum of bytes sent.
     pub const BUDGET: Bytes = Bytes::new(10_000_000);
-    /// The fastest stream, if nothing is asked for.
+    /// Default rate of the fastest stream.
     pub const FASTEST: Rate = Rate::from_gbps(1);
-    /// The largest IP packet, if nothing is asked for.
+    /// Default size of the largest IP packet.
     pub const PACKET: u16 = 1500;
-    /// How long a session may last.
+    /// Maximum length of a session.
     const DURATION_MS: u32 = 60_000;
 }
 
-/// What was found.
+/// Result of a probe.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What is free, or why that is not known.
+    /// The available bandwidth, or why there is no estimate.
     pub found: Result<Found, Unsure>,
     /// The shortest round trip, in nanoseconds.
     pub base_rtt_ns: u64,
-    /// Who took the times of departures and arrivals.
+    /// Clocks of departures and arrivals.
     pub sources: Option<(Source, Source)>,
-    /// What the streams showed of both ends and the queue.
-    pub learnt: Learnt,
+    /// Observations of both ends and the queue.
+    pub observed: Observations,
     /// How this machine makes gaps.
     pub gaps: Gaps,
     /// Marked packets that arrived at the server, if it has counted them.
     pub marks: Option<Marks>,
-    /// How long before each packet this machine spins, in nanoseconds.
+    /// This machine's spinning time before each packet, in nanoseconds.
     pub margin_ns: u64,
     /// IP packet size.
     pub packet: u16,
@@ -111,24 +111,24 @@ pub struct Answer {
     pub streams: u32,
     /// Bytes of IP packets that were sent.
     pub sent: Bytes,
-    /// The gaps of all streams that could be used.
+    /// The gaps of all usable streams.
     pub rows: Vec<Row>,
 }
 
-/// Asks. `progress` is told the number of streams, their bytes and the stream that is sent next; `false` stops it.
+/// Probes. `progress` receives the number of streams, their bytes and the next stream; return `false` to stop.
 ///
 /// # Errors
 /// The server does not answer or refuses, or the system.
 pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan) -> bool) -> Result<Answer, ProbeError> {
     let overhead = crate::stream::overhead(question.server);
     // Twice: repetitions of streams, and requests, count as well.
-    let wish = Grant {
+    let request = Grant {
         size: question.packet.saturating_sub(overhead),
         rate_bps: question.fastest.bps(),
         bytes: question.budget.get().saturating_mul(2),
         duration_ms: Question::DURATION_MS,
     };
-    let mut client = Client::open(question.server, question.keys.clone(), wish)?;
+    let mut client = Client::open(question.server, question.keys.clone(), request)?;
     client.make(question.gaps);
     client.mark = question.mark;
     let base_rtt_ns = client.base_rtt_ns()?;
@@ -140,7 +140,7 @@ pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan) ->
     }
     let mut search = Search::new(Bytes::new((size + overhead).into()), fastest, question.budget)
         .map_err(|error| ProbeError::System(error.to_string()))?;
-    let (mut next, mut kept, mut sources, mut learnt) = (search.first(), Vec::new(), None, Learnt::default());
+    let (mut next, mut kept, mut sources, mut observed) = (search.first(), Vec::new(), None, Observations::default());
     let found = loop {
         let plan = match next {
             Next::Send(plan) => plan,
@@ -168,7 +168,7 @@ pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan) ->
         sources = Some(
             sources.map_or(seen.sources, |(a, b): (Source, Source)| (a.worse(seen.sources.0), b.worse(seen.sources.1))),
         );
-        learnt.note(&ordered, overhead, &seen);
+        observed.note(&ordered, overhead, &seen);
         let made = streams::read(&ordered, overhead, &seen);
         if let Read::Stream(_) = made {
             kept.extend(streams::rows(streams, size + overhead, &seen));
@@ -178,11 +178,11 @@ pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan) ->
     let (streams, sent) = search.sent();
     let (margin_ns, packet) = (client.margin_ns(), size + overhead);
     let (gaps, marks) = (question.gaps, client.marks);
-    Ok(Answer { found, base_rtt_ns, sources, learnt, gaps, marks, margin_ns, packet, streams, sent, rows: kept })
+    Ok(Answer { found, base_rtt_ns, sources, observed, gaps, marks, margin_ns, packet, streams, sent, rows: kept })
 }
 
-/// The size of payloads to go on with, if the path did not take those of a stream: what this machine's kernel knows by now,
-/// or the least where the server could send none.
+/// The size of payloads to continue with, if the path did not take those of a stream: the limit that this machine's kernel
+/// knows, or the minimum if the server could send none.
 fn smaller(seen: &Result<Seen, ProbeError>, size: u16, overhead: u16) -> Option<u16> {
     let taken = match seen {
         Err(ProbeError::TooLarge(mtu)) => mtu.saturating_sub(overhead),

@@ -1,13 +1,13 @@
-//! A name may have several addresses (`localhost` has one of each kind), and a server may listen at one of them only: all are
-//! greeted at once, and the first that answers is taken (in the spirit of RFC 8305, without its order of preference).
+//! A name may have several addresses (`localhost` has one of each family), and a server may listen at one of them only: sends a
+//! hello to all at once, and uses the first that replies (as RFC 8305 does, without its order of preference).
 
-use super::client::{LOOK, PATIENCE_NS, TRIES, any};
+use super::client::{PATIENCE_NS, POLL, TRIES, any};
 use crate::socket::realtime_ns;
 use crate::wire::{Body, Cookie, Grant, Header, Keys, LEAST_SIZE, MOST_SIZE, Packet};
 use harness::realtime::clock::monotonic_ns;
 use std::net::{SocketAddr, UdpSocket};
 
-/// The address at which a server answers; `None`: none does. A single address is not asked.
+/// The first address at which a server answers; `None`: none does. A single address is not tried.
 pub fn answering(addresses: &[SocketAddr], keys: &Keys) -> Option<SocketAddr> {
     let sockets: Vec<(SocketAddr, UdpSocket)> = match addresses {
         [one] => return Some(*one),
@@ -17,9 +17,9 @@ pub fn answering(addresses: &[SocketAddr], keys: &Keys) -> Option<SocketAddr> {
     getrandom::fill(&mut session).ok()?;
     let header = Header { key: keys.first().unwrap_or(0), session: u64::from_be_bytes(session), number: 1 };
     for _ in 0..TRIES {
-        // It wishes for nothing, and does not come back with the cookie.
-        let wish = Grant { size: LEAST_SIZE as u16, rate_bps: 0, bytes: 0, duration_ms: 0 };
-        let hello = Packet { header, body: Body::Hello { wish, cookie: Cookie::default() } };
+        // Requests nothing, and does not return the cookie.
+        let request = Grant { size: LEAST_SIZE as u16, rate_bps: 0, bytes: 0, duration_ms: 0 };
+        let hello = Packet { header, body: Body::Hello { request, cookie: Cookie::default() } };
         let datagram = hello.write(keys, realtime_ns() / 1_000_000);
         sockets.iter().for_each(|(_, socket)| drop(socket.send(&datagram)));
         let until = monotonic_ns() + PATIENCE_NS;
@@ -36,7 +36,7 @@ pub fn answering(addresses: &[SocketAddr], keys: &Keys) -> Option<SocketAddr> {
 fn towards(address: SocketAddr) -> Option<UdpSocket> {
     let socket = UdpSocket::bind(any(address)).ok()?;
     socket.connect(address).ok()?;
-    socket.set_read_timeout(Some(LOOK)).ok()?;
+    socket.set_read_timeout(Some(POLL)).ok()?;
     Some(socket)
 }
 

@@ -1,20 +1,20 @@
-//! Which stream to send next, and what the streams say together.
+//! Chooses the next stream, and combines the streams' results.
 //!
 //! 1. *Climb.* Streams whose rates rise by half find the range: doubled while no rate is too high, the geometric middle
 //!    of what is known when one was.
 //! 2. *Focus.* Such streams around the last estimates, until the 95 % interval of their mean is narrow enough.
-//! 3. *Prove.* Longer streams of one rate, 10 % below the mean and 10 % above: those below must pass without delays that
-//!    grow, those above must not, by two streams more than say the contrary. These two rates are the interval that is told.
-//!    Where that fails, the next rates 10 % below or above are tried, three times. A longer stream that is slowed far below
-//!    what the short ones passed shows a token bucket, or traffic that changes: then there is no answer.
+//! 3. *Verify.* Longer streams of one rate, 10 % below the mean and 10 % above: those below must pass without growing delays,
+//!    those above must not, by a majority of two streams. These two rates are the reported interval.
+//!    If that fails, the next rates 10 % below or above are tried, three times. A longer stream that is slowed far below the
+//!    rate that the short ones passed shows a token bucket, or changing traffic: then there is no estimate.
 //!    There is none, either, if the streams above show other traffic that changes much while they last: they fill the link,
 //!    so parts of them arrive faster and slower as it does.
-//! 4. *Halve.* Such streams at the mean itself, beside those above it, say where slowing begins
+//! 4. *Halve.* Such streams at the mean itself, together with those above it, show where slowing begins
 //!    ([`Slowing`]). If that is in the lower quarter of the interval, the interval ends at the mean, and the value is its middle:
-//!    the packets that a path passes at once make short streams see too much. If it is below the interval, so little
-//!    of the link is free that those below were slowed, and passed: all is proved anew 10 % lower, or there is no answer.
+//!    bursts that a path passes unchanged make short streams overestimate. If it is below the interval, so little
+//!    of the link is free that those below were slowed, and passed: verification repeats 10 % lower, or there is no estimate.
 //!
-//! The rising streams are read by `combined`, the constant ones by `receive-rate`: what is told has been seen in two ways.
+//! `combined` reads the rising streams, `receive-rate` the constant ones: two methods confirm every estimate.
 //!
 //! Source: ours; rising streams and their reading are Rapid's (Q. Yin, "TCP RAPID: from theory to practice", section
 //! 5.4), comparing the rates of a constant stream at both ends is section 2.2.
@@ -34,44 +34,44 @@ pub struct Plan {
     pub lowest: Rate,
     /// The last.
     pub highest: Rate,
-    /// How many rates.
+    /// Number of rates.
     pub levels: u16,
 }
 
 impl Plan {
-    /// Packets of a stream whose rates rise, and its rates (`docs/estimation.md`).
+    /// Packets of a stream with rising rates, and its rates (`docs/estimation.md`).
     const PACKETS: u32 = 64;
     const LEVELS: u16 = 4;
     /// Packets of a stream of one rate.
     const LONG: u32 = 500;
 
-    /// Around a rate: the highest is half as fast again as the lowest.
+    /// A rising stream around a rate: the highest rate is 1.5 times the lowest.
     fn rising(around: Rate) -> Plan {
         let (lowest, highest) = (around.scale(Ratio::of(100, 122)), around.scale(Ratio::of(150, 122)));
         Plan { packets: Plan::PACKETS, lowest, highest, levels: Plan::LEVELS }
     }
 
-    /// Of one rate; at a low one shorter, so that it is not longer than streams may be.
+    /// A constant stream; shorter at low rates, to limit its duration.
     fn constant(rate: Rate, size: Bytes) -> Plan {
         let most = rate.bps() as f64 * LONGEST.nanos() as f64 * 1e-9 / (size.get() as f64 * 8.0);
         Plan { packets: Plan::LONG.min(most as u32), lowest: rate, highest: rate, levels: 1 }
     }
 }
 
-/// What became of a stream.
+/// Result of a stream.
 #[derive(Clone, Debug)]
 pub enum Read {
-    /// Its gaps as they were made and as they arrived.
+    /// Its gaps, as made and as received.
     Stream(Stream),
     /// The gaps could not be made.
     NotMade,
-    /// A clock stepped meanwhile.
+    /// A clock stepped during the stream.
     Stepped,
-    /// The kernel did not tell all its times.
+    /// The kernel did not report all its times.
     NoTimes,
 }
 
-/// The answer.
+/// The estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
     /// The available bandwidth.
@@ -82,10 +82,10 @@ pub struct Found {
     pub high: Rate,
 }
 
-/// Rates are told in Mbit/s.
+/// Rates are reported in Mbit/s.
 const BPS_PER_MBPS: f64 = 1e6;
 
-/// Why there is no answer.
+/// Why there is no estimate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unsure {
     /// The gaps could not be made.
@@ -94,19 +94,19 @@ pub enum Unsure {
     /// A clock stepped.
     #[error("a clock stepped in {0} of {1} streams")]
     Stepped(u32, u32),
-    /// The kernel did not tell all times.
-    #[error("the kernel did not tell all times of {0} of {1} streams")]
+    /// The kernel did not report all times.
+    #[error("the kernel did not report all times of {0} of {1} streams")]
     NoTimes(u32, u32),
     /// Streams could not be read; the reason of the last.
     #[error("too few streams could be read; the last: {0}")]
     Unread(Abstain),
-    /// All is free up to the fastest stream that may be sent.
+    /// The whole link is available up to the fastest permitted stream.
     #[error(
         "more than {:.2} Mbit/s are free: the fastest streams that --rate, this machine and the server allow were not slowed",
         *.0 as f64 / BPS_PER_MBPS
     )]
     Beyond(u64),
-    /// Less is free than the slowest stream takes.
+    /// The available bandwidth is below the slowest stream.
     #[error("less than {:.2} Mbit/s are free", *.0 as f64 / BPS_PER_MBPS)]
     Below(u64),
     /// Longer streams were slowed at a rate that shorter ones passed.
@@ -115,48 +115,50 @@ pub enum Unsure {
     /// Longer streams passed at a rate at which shorter ones were slowed.
     #[error("longer streams pass at a rate at which short ones are slowed: traffic that changes")]
     Disagree,
-    /// Parts of the streams that fill the link arrive at rates that differ much.
-    #[error("other traffic comes in bursts as long as a stream: what is free changes too much to be told")]
+    /// Parts of the streams that fill the link arrive at very different rates.
+    #[error(
+        "other traffic comes in bursts as long as a stream: the available bandwidth changes too much for an estimate"
+    )]
     Unsteady,
     /// The budget was used up first.
     #[error("the streams differ too much for {0} bytes")]
     Budget(u64),
-    /// Streams at the value and above it were slowed as if less were free than what streams below it passed.
+    /// Streams at the value and above it were slowed as if less were available than what streams below it passed.
     #[error("streams are slowed by too little: so small a part of the link is free that 10 % more or less is not seen")]
     Little,
 }
 
-/// How a stream of one rate is read. 10 % above what is free, a link of which a half is free slows it by 4.8 %; one of which
-/// a quarter is free by 2.4 %, which is not seen: then there is no answer. Bursts of other traffic move its ends by some
-/// packets of 500.
+/// Reads a stream of one rate. At 10 % above the available bandwidth, a link of which a half is free slows it by 4.8 %; one of
+/// which a quarter is free by 2.4 %, which is not detected: then there is no estimate. Bursts of other traffic move its ends by
+/// some packets of 500.
 const CONSTANT: &str = "receive-rate(tolerance=0.025)";
 /// The half-width of the interval of the mean at which focusing ends, over the mean.
 const NARROW: f64 = 0.05;
 /// The fewest readings for a mean.
 const FEWEST: usize = 8;
-/// How far the rates of the proof are from the mean, in per cent.
+/// Distance of the verifying rates from the mean, in per cent.
 const APART: u64 = 10;
-/// Streams of one rate vote until one side is so many ahead (Wald's sequential test). If one stream in five is wrong, 6 % of
-/// such votes are, as with three of five; but most need fewer streams.
+/// Lead with which one side of the vote wins (Wald's sequential test). If one stream in five is wrong, 6 % of such votes
+/// are, as with three of five; but most need fewer streams.
 const AHEAD: u32 = 2;
-/// How far the parts of a stream above may spread: their standard deviation over their mean. Poisson traffic of half the link
+/// Maximum spread of the parts of a stream above: their standard deviation over their mean. Poisson traffic of half the link
 /// spreads them by 0.10.
 const STEADY: f64 = 0.12;
-/// Streams at the mean are slowed by these shares of what those 10 % above it are slowed by ([`Slowing`]), if 95 and 90 % of the
-/// mean are free: 0.05 / 0.15 and 0.1 / 0.2.
+/// Slowing of streams at the mean, as shares of that 10 % above it ([`Slowing`]), if 95 and 90 % of the mean are available:
+/// 0.05 / 0.15 and 0.1 / 0.2.
 const LOWER: f64 = 1.0 / 3.0;
 const BELOW: f64 = 1.0 / 2.0;
-/// Streams that vote at the mean itself: the majority of so many.
+/// Number of streams that vote at the mean itself.
 const MIDDLE: u32 = 3;
-/// How often the proof moves on to the next rates.
+/// Maximum number of moves to the next verifying rates.
 const MOVES: u32 = 3;
-/// The slowest stream's lowest rate: 64 packets of 1500 bytes take less than 2 s.
+/// Lowest rate of the slowest stream: 64 packets of 1500 bytes take less than 2 s.
 pub(super) const SLOWEST: Rate = Rate::from_bps(600_000);
-/// A stream that arrives slower than this part of its lowest rate was too fast at each.
+/// Part of a stream's lowest rate below which its arrival rate shows that it was too fast at each rate.
 const CRUSHED: Ratio = Ratio::of(95, 100);
 /// The rate of the first stream.
 const FIRST: Rate = Rate::from_mbps(8);
-/// So many streams that cannot be used end the search, if they are in a row or more than half.
+/// Number of unusable streams that ends the search, if they are in a row or more than half.
 const USELESS: u32 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -171,7 +173,7 @@ enum Phase {
     },
 }
 
-/// Where the rate of a proof is: below the mean, above it, or at it.
+/// Position of a verifying rate: below the mean, above it, or at it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Side {
     Below,
@@ -197,30 +199,30 @@ pub struct Search {
     stepped: u32,
     no_times: u32,
     unread: u32,
-    /// Streams in a row, up to the last one, that could not be used.
+    /// Consecutive unusable streams, up to the last one.
     in_a_row: u32,
     moves: u32,
-    /// How much the streams above, and those at the mean, were slowed.
+    /// Slowing of the streams above, and of those at the mean.
     above: Slowing,
     middle: Slowing,
-    /// Slowing began below an interval that streams had proved: no further one is told unless it is halved, too.
-    is_doubted: bool,
+    /// Slowing began below an interval that streams had verified: report a further one only if it is halved, too.
+    needs_halving: bool,
 }
 
-/// What to do next.
+/// The next step.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Next {
     /// Send this.
     Send(Plan),
-    /// There is an answer, or none.
+    /// The search ends, with an estimate or without.
     End(Result<Found, Unsure>),
 }
 
 impl Search {
-    /// Begins. IP packets have this size, streams this highest rate, and all together at most `budget` bytes.
+    /// Starts a search. IP packets have this size, streams this highest rate, and all together at most `budget` bytes.
     ///
     /// # Errors
-    /// Never, as long as both methods exist.
+    /// Never, while both methods exist.
     pub fn new(size: Bytes, fastest: Rate, budget: Bytes) -> Result<Search, MethodError> {
         Ok(Search {
             rising: Method::DEFAULT.parse()?,
@@ -243,22 +245,22 @@ impl Search {
             moves: 0,
             above: Slowing::default(),
             middle: Slowing::default(),
-            is_doubted: false,
+            needs_halving: false,
         })
     }
 
-    /// The stream to send first.
+    /// The first stream.
     pub fn first(&mut self) -> Next {
         self.go(Plan::rising(self.around))
     }
 
-    /// Packets have this size from now on; the stream is sent again.
+    /// Changes the packet size; the current stream is repeated.
     pub fn resized(&mut self, size: Bytes, plan: Plan) -> Next {
         self.size = size;
         self.go(plan)
     }
 
-    /// How many streams were sent, and how many bytes of IP packets.
+    /// Number of streams sent, and bytes of their IP packets.
     pub fn sent(&self) -> (u32, Bytes) {
         (self.streams, self.sent)
     }
@@ -267,8 +269,8 @@ impl Search {
         let bytes = Bytes::new(self.size.get() * u64::from(plan.packets));
         if self.sent + bytes > self.budget {
             return match self.phase {
-                // What is proved stays so: only the interval is not halved.
-                Phase::Prove { side: Side::Middle, .. } if !self.is_doubted => self.halve(false),
+                // The interval stays verified; it is only not halved.
+                Phase::Prove { side: Side::Middle, .. } if !self.needs_halving => self.halve(false),
                 _ => Next::End(Err(Unsure::Budget(self.budget.get()))),
             };
         }
@@ -281,12 +283,12 @@ impl Search {
         self.in_a_row >= USELESS || (count >= USELESS && 2 * count > self.streams)
     }
 
-    /// Takes what became of a stream; says what is next.
+    /// Takes the result of a stream; returns the next step.
     pub fn report(&mut self, plan: Plan, read: &Read) -> Next {
         let stream = match read {
             Read::NotMade => {
                 self.not_made += 1;
-                // The fastest streams are the hardest to make. What was reached below is known.
+                // The fastest streams are the hardest to make. Lower results remain valid.
                 if self.phase == Phase::Climb && self.not_made >= USELESS && self.low.is_some() {
                     let low = self.low.map_or(0, Rate::bps);
                     return Next::End(Err(Unsure::Beyond(low)));
@@ -311,7 +313,7 @@ impl Search {
         }
     }
 
-    /// One more stream says nothing, for a reason for which `count` did so far: sends it again, or gives up.
+    /// Another stream is unusable, as `count` streams so far, for the same reason: repeats it, or ends the search.
     fn unusable(&mut self, plan: Plan, count: u32, reason: fn(u32, u32) -> Unsure) -> Next {
         self.in_a_row += 1;
         match self.useless(count) {
@@ -320,8 +322,8 @@ impl Search {
         }
     }
 
-    /// An estimate. A stream that lost much was too fast at every rate; so was one that arrived slower than its lowest rate,
-    /// since what is sent faster than what is free arrives faster than that.
+    /// An estimate. A stream with much loss was too fast at every rate; so was one that arrived slower than its lowest rate,
+    /// since a stream above the available bandwidth arrives faster than that.
     fn estimate(&self, plan: &Plan, stream: &Stream) -> Result<Estimate, Abstain> {
         let crushed = stream.receive_rate() < plan.lowest.scale(CRUSHED);
         if crushed || stream.lost * 10 > u64::from(plan.packets) {
@@ -343,7 +345,7 @@ impl Search {
             Ok(estimate) => estimate,
             Err(reason) => return self.refused(plan, reason),
         };
-        // A value at an end of the range says on which side the truth is, not where.
+        // A value at an end of the range only bounds the truth.
         if estimate.value > plan.lowest.scale(Ratio::of(105, 100))
             && estimate.value < plan.highest.scale(Ratio::of(95, 100))
         {
@@ -360,7 +362,7 @@ impl Search {
             (_, None) => self.around + self.around,
             (None, Some(_)) => self.around.scale(Ratio::of(1, 2)),
             (Some(low), Some(high)) if low < high => middle(low, high),
-            // The two contradict each other: the traffic changes. Around here is the best guess.
+            // The two contradict each other: the traffic changes. The best guess is here.
             (Some(low), Some(_)) => {
                 (self.low, self.high) = (None, None);
                 self.phase = Phase::Focus;
@@ -370,7 +372,7 @@ impl Search {
         self.within_reach()
     }
 
-    /// The next rising stream, if there may be one at that rate.
+    /// The next rising stream, if one at that rate is permitted.
     fn within_reach(&mut self) -> Next {
         let plan = Plan::rising(self.around);
         let top = Plan::rising(self.fastest.scale(Ratio::of(122, 150)));
@@ -400,7 +402,7 @@ impl Search {
         if self.values.len() >= FEWEST && narrow {
             return self.vote(Side::Below);
         }
-        // The first values may come from streams beside the truth: only the last ones, twice the fewest, count.
+        // The first values may come from streams outside the range: only the last ones, twice the minimum, count.
         if self.values.len() > 2 * FEWEST {
             self.values.remove(0);
         }
@@ -415,7 +417,7 @@ impl Search {
         self.go(Plan::constant(self.proving(side), self.size))
     }
 
-    /// What streams of this side were slowed by, if that is read.
+    /// Slowing of this side's streams, if it is measured.
     fn slowing(&mut self, side: Side) -> Option<&mut Slowing> {
         match side {
             Side::Below => None,
@@ -435,8 +437,8 @@ impl Search {
 
     fn prove(&mut self, plan: Plan, stream: &Stream, side: Side, (mut high, mut passed): (u32, u32)) -> Next {
         let lost_much = stream.lost * 10 > u64::from(plan.packets);
-        // Both times are those of the packets that arrived, so a stream with losses may show that it was slowed. That it
-        // passed it does not show.
+        // Both times are those of the packets that arrived, so a stream with losses can show slowing, but not
+        // that it passed.
         let arrived = Stream { lost: 0, ..stream.clone() };
         match self.constant.estimate(arrived) {
             _ if lost_much => high += 1,
@@ -465,30 +467,30 @@ impl Search {
         }
     }
 
-    /// Which half of the interval holds what is free, if either does.
+    /// Which half of the interval contains the available bandwidth, if either does.
     fn halve(&mut self, is_slowed: bool) -> Next {
         if self.middle.exceeds(BELOW, &self.above) {
-            self.is_doubted = true;
+            self.needs_halving = true;
             return self.again(Unsure::Little, Side::Below);
         }
         self.found(if is_slowed || self.middle.exceeds(LOWER, &self.above) { Side::Middle } else { Side::Above })
     }
 
-    /// What is told when streams pass below, and are slowed at this side.
+    /// The result when streams below pass, and streams of this side are slowed.
     fn found(&self, slowed: Side) -> Next {
         let (low, high) = (self.proving(Side::Below), self.proving(slowed));
         let value = Rate::from_bps((low.bps() + high.bps()) / 2);
         Next::End(Ok(Found { value, low, high }))
     }
 
-    /// The proof failed: tries the next rates below or above, a few times. The rates that were proved are the value then.
+    /// Verification failed: tries the next rates below or above, a few times. The value is then between the verified rates.
     fn again(&mut self, reason: Unsure, side: Side) -> Next {
         self.moves += 1;
         if self.moves > MOVES {
             return Next::End(Err(reason));
         }
         self.around = self.proving(side);
-        // What passed above is passed below it, too.
+        // A stream that passed above also votes for passing below.
         self.vote(side)
     }
 }

@@ -1,17 +1,17 @@
-//! By how much streams of one rate arrive slower than they left, read in parts.
+//! How much slower streams of one rate arrive than they left, read in parts.
 //!
 //! A FIFO link of rate C of which A is free slows a stream of rate R > A by the factor 1 + (R - A) / C, and a slower one not at
-//! all. So the ratio of what streams of two rates are slowed by says where slowing begins, whatever C is.
+//! all. So the ratio of two rates' slowing shows where it begins, for any C.
 //!
-//! Source: ours. That slowing grows in a straight line is TOPP's: B. Melander, M. Björkman, P. Gunningberg, "A new end-to-end
+//! Source: ours. The linear growth of slowing is TOPP's: B. Melander, M. Björkman, P. Gunningberg, "A new end-to-end
 //! probing and analysis method for estimating bandwidth bottlenecks", GLOBECOM 2000.
 
 use packetscale_models::estimation::{Gap, Stream};
 use packetscale_models::units::Span;
 
-/// Packets of a part.
+/// Packets per part.
 const PART: usize = 25;
-/// So many standard errors are no chance.
+/// Number of standard errors that counts as significant.
 const SURE: f64 = 2.0;
 
 /// The parts of some streams of one rate: how much longer each took to arrive than to leave.
@@ -21,7 +21,7 @@ pub struct Slowing {
 }
 
 impl Slowing {
-    /// Adds a stream. Of one that lost packets only a share arrived in its time.
+    /// Adds a stream. With losses only a share of it arrived in its time.
     pub fn note(&mut self, stream: &Stream) {
         let arrived = stream.gaps.len() as f64 + 1.0;
         let lost = (arrived + stream.lost as f64) / arrived;
@@ -43,7 +43,7 @@ impl Slowing {
         if self.parts.is_empty() { 0.0 } else { self.deviation() / self.mean() }
     }
 
-    /// Whether these streams are slowed by more than a share of what `faster` ones are, and not by chance.
+    /// Whether these streams are significantly slowed, by more than a share of the slowing of `faster` ones.
     pub fn exceeds(&self, share: f64, faster: &Slowing) -> bool {
         if self.parts.is_empty() || faster.parts.is_empty() {
             return false;

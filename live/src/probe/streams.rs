@@ -1,4 +1,4 @@
-//! Pairs the times of packets at both ends, and judges whether the stream was made as it was meant.
+//! Pairs the times of packets at both ends, and checks whether the stream was made as intended.
 
 use super::{Read, Seen};
 use crate::stream::gaps_ns;
@@ -20,16 +20,16 @@ pub struct Row {
     pub size: u16,
 }
 
-/// A gap that is longer by so many gaps as asked for is a pause: the path's queue drained meanwhile.
+/// Gaps by which one must be longer than intended to count as a pause: the path's queue drained meanwhile.
 const PAUSE: f64 = 4.0;
-/// How far the whole stream's length may be from what was asked for.
+/// Tolerance of the whole stream's length.
 const LENGTH: f64 = 0.1;
 
-/// A stream as estimators read it: with the gaps that were really made.
+/// A stream for estimators, with the actual gaps.
 pub fn read(asked: &Ordered, overhead: u16, seen: &Seen) -> Read {
     let arrivals: BTreeMap<u64, u64> = seen.came.iter().map(|stamp| (stamp.sequence, stamp.ns)).collect();
-    let untold = seen.left.len() < asked.count as usize;
-    // A sender ends a stream early when it finds no room for a packet. Of a packet that was lost the departure is known.
+    let unknown = seen.left.len() < asked.count as usize;
+    // A sender ends a stream early when the local queue is full. A lost packet has a known departure.
     let latest = seen.left.iter().map(|stamp| stamp.sequence).chain(arrivals.keys().copied()).max();
     if latest.is_some_and(|latest| latest + 1 < seen.first + u64::from(asked.count)) {
         return Read::NotMade;
@@ -38,7 +38,7 @@ pub fn read(asked: &Ordered, overhead: u16, seen: &Seen) -> Read {
     if seen.stepped {
         return Read::Stepped;
     }
-    if untold || by_program {
+    if unknown || by_program {
         return Read::NoTimes;
     }
     if !is_made(&gaps_ns(asked, overhead), &seen.left) {
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gaps_that_were_made_are_read_and_lost_packets_counted() {
+    fn reads_made_gaps_and_counts_losses() {
         let seen = seen([0, 1000, 2100, 3000], &[(0, 50), (1, 1060), (3, 3070)]);
         let Read::Stream(stream) = read(&ASKED, 28, &seen) else { panic!() };
         let gaps: Vec<(u64, u64)> = stream.gaps.iter().map(|gap| (gap.send.nanos(), gap.receive.nanos())).collect();
@@ -103,14 +103,14 @@ mod tests {
     }
 
     #[test]
-    fn a_stream_with_a_pause_or_without_times_is_not_read() {
+    fn ignores_streams_with_pause_or_missing_times() {
         let all: Vec<(u64, u64)> = (0..4).map(|number| (number, number * 1000)).collect();
         assert!(matches!(read(&ASKED, 28, &seen([0, 1000, 2000, 6500], &all)), Read::NotMade));
         assert!(matches!(read(&ASKED, 28, &seen([0, 1000, 2000, 3400], &all)), Read::NotMade));
         let good = seen([0, 1000, 2000, 3000], &all);
         assert!(matches!(read(&ASKED, 28, &good), Read::Stream(_)));
         assert!(matches!(read(&ASKED, 28, &Seen { stepped: true, ..good.clone() }), Read::Stepped));
-        // The last two were never sent; the last one was, but nobody knows when.
+        // The last two were never sent; the last one was, at an unknown time.
         let cut = Seen { left: good.left[..2].to_vec(), came: good.came[..2].to_vec(), ..good.clone() };
         assert!(matches!(read(&ASKED, 28, &cut), Read::NotMade));
         assert!(matches!(read(&ASKED, 28, &Seen { came: good.came.clone(), ..cut }), Read::NoTimes));

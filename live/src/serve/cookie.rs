@@ -1,14 +1,14 @@
-//! Cookies that need no memory: whoever sends one back has received it at that address (RFC 9000, section 8.1.3).
+//! Stateless cookies: only a host that received one at an address can return it from there (RFC 9000, section 8.1.3).
 
 use crate::wire::{COOKIE, Cookie, seal};
 use std::net::{IpAddr, SocketAddr};
 
-/// How long a cookie holds, in seconds.
+/// Validity of a cookie, in seconds.
 pub const HOLDS_S: u32 = 10;
-/// How long a secret makes cookies. The one before still proves them.
+/// Lifetime of a secret. The previous one still validates cookies.
 const SECRET_S: u32 = 60;
 
-/// Makes cookies and proves them.
+/// Creates and validates cookies.
 pub struct Cookies {
     secrets: [[u8; 32]; 2],
     since_s: u32,
@@ -27,7 +27,7 @@ impl Cookies {
         Cookie { made_s: now_s, code: code(&self.secrets[0], from, session, now_s) }
     }
 
-    /// Whether the cookie was made here, for this session at this address, and still holds.
+    /// Whether the cookie was created here for this session at this address, and is still valid.
     pub fn proves(&mut self, cookie: &Cookie, from: SocketAddr, session: u64, now_s: u32) -> bool {
         self.rotate(now_s);
         let age_s = now_s.checked_sub(cookie.made_s);
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_holds_for_ten_seconds_one_address_and_one_session_across_one_change_of_the_secret() {
+    fn cookie_is_valid_for_ten_seconds_address_and_session() {
         let mut cookies = Cookies::new(0, drawn);
         let from: SocketAddr = "192.0.2.1:5000".parse().unwrap();
         let cookie = cookies.make(from, 7, 55);

@@ -1,35 +1,35 @@
-//! What the server counts, in Prometheus's text format, version 0.0.4.
+//! Counters of the server, in Prometheus's text format, version 0.0.4.
 
 use std::fmt::Write;
 
-/// Counts since the server began, and what is now.
+/// Totals since the server started, and current values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
-    /// Sessions now.
+    /// Current sessions.
     pub sessions: u64,
-    /// Bit/s that are promised to them.
+    /// Bit/s granted to them.
     pub promised_bps: u64,
-    /// Sessions that began.
+    /// Sessions opened.
     pub begun: u64,
-    /// Addresses that were asked to prove themselves.
+    /// Addresses that were challenged.
     pub challenged: u64,
-    /// Hellos that were refused: no rate or no place was left.
+    /// Hellos refused: no rate or no session was left.
     pub refused: u64,
-    /// Hellos that were refused: too many sessions of their address were there.
+    /// Hellos refused: too many sessions of their address.
     pub crowded: u64,
-    /// Datagrams that were dropped without an answer.
+    /// Datagrams dropped without a reply.
     pub dropped: u64,
-    /// Sessions ended because they passed a limit.
+    /// Sessions ended by exceeding a limit.
     pub limited: u64,
-    /// Sessions ended because nothing was heard or nothing arrived.
+    /// Sessions that timed out: no packet arrived, or no data were acknowledged.
     pub silent: u64,
-    /// Sessions that their clients ended.
+    /// Sessions ended by their clients.
     pub closed: u64,
-    /// Sessions ended because an order did not fit.
+    /// Sessions ended by an invalid order.
     pub wrong: u64,
-    /// Streams that were ordered.
+    /// Streams ordered.
     pub streams: u64,
-    /// Of these, streams of which no departure is known.
+    /// Of these, streams without known departures.
     pub not_sent: u64,
     /// Packets that arrived with the mark "congestion experienced".
     pub marked: u64,
@@ -46,12 +46,12 @@ impl Counters {
             ("sessions", "gauge", "Sessions now.", self.sessions),
             ("promised_bps", "gauge", "Rate that is promised to sessions.", self.promised_bps),
             ("sessions_begun_total", "counter", "Sessions that began.", self.begun),
-            ("challenges_total", "counter", "Addresses that were asked to prove themselves.", self.challenged),
+            ("challenges_total", "counter", "Addresses that were challenged.", self.challenged),
             ("refused_total", "counter", "Clients refused: no rate or no place was left.", self.refused),
             ("crowded_total", "counter", "Clients refused: too many sessions of their address.", self.crowded),
             ("dropped_total", "counter", "Datagrams dropped without an answer.", self.dropped),
             ("limited_total", "counter", "Sessions ended because they passed a limit.", self.limited),
-            ("silent_total", "counter", "Sessions ended because nothing was heard or arrived.", self.silent),
+            ("silent_total", "counter", "Sessions that timed out.", self.silent),
             ("closed_total", "counter", "Sessions that their clients ended.", self.closed),
             ("wrong_total", "counter", "Sessions ended because an order did not fit.", self.wrong),
             ("streams_total", "counter", "Streams that were ordered.", self.streams),

@@ -1,5 +1,5 @@
-//! The threads that send what clients have ordered, one for each session that orders anything: nobody's streams wait for
-//! another's. Each ends with its session.
+//! Threads that send ordered streams, one per session with orders, so that sessions do not wait for each other. A thread ends
+//! with its session.
 
 use super::Job;
 use super::left::Left;
@@ -22,7 +22,7 @@ struct Lane {
     thread: JoinHandle<()>,
 }
 
-/// All of them, by their sessions.
+/// The threads of all sessions.
 pub struct Lanes {
     socket: Arc<Stamped>,
     filling: Arc<[u8]>,
@@ -31,13 +31,12 @@ pub struct Lanes {
 }
 
 impl Lanes {
-    /// None yet. `left` gets the departures of each stream; `filling` fills its packets.
+    /// No threads. `left` receives the departures of each stream; `filling` fills its packets.
     pub fn new(socket: Arc<Stamped>, filling: Arc<[u8]>, left: Sender<Left>) -> Lanes {
         Lanes { socket, filling, left, lanes: BTreeMap::new() }
     }
 
-    /// Has a stream sent, after those of its session that were ordered before. `false`: there is no thread to be had, or
-    /// too many wait.
+    /// Queues a stream behind those of its session. `false`: the system cannot start a thread, or too many streams wait.
     pub fn send(&mut self, job: Job) -> bool {
         if let Some(lane) = self.lanes.get(&job.session) {
             return lane.jobs.try_send(job).is_ok();
@@ -95,7 +94,7 @@ impl Sending {
             let to = (job.to, job.session, job.number);
             let stream = (&job.stream, Mark::None);
             let sent = stream::send(&self.socket, to, stream, &mut pacer, &self.filling, &carry_on);
-            // A stream that could not be sent has no times; its client sees that nothing came.
+            // A stream that could not be sent has no times; its client sees that no packet arrived.
             let (stamps, source) = sent.unwrap_or((Vec::new(), Source::Program));
             if self.left.send(Left { session: job.session, stamps, source }).is_err() {
                 return;

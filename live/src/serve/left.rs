@@ -1,13 +1,13 @@
-//! What the sending threads report to the receiving one.
+//! Reports of the sending threads to the receiving one.
 
 use crate::wire::{Source, Stamp};
 
-/// Departures of a stream that was sent.
+/// Departures of a stream.
 pub struct Left {
     /// The session that ordered it.
     pub session: u64,
-    /// When its packets left; none: it could not be sent.
+    /// Departure times of its packets; empty: it could not be sent.
     pub stamps: Vec<Stamp>,
-    /// What took these times.
+    /// Clock that took these times.
     pub source: Source,
 }

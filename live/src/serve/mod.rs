@@ -1,8 +1,7 @@
-//! The server: what it answers ([`Server`], without a socket), and the threads around it ([`Serving`]).
+//! The server: its protocol ([`Server`], without a socket), and its threads ([`Serving`]).
 //!
-//! Its manners are those that `docs/wire-format.md` asks for: nothing is kept for an address that is not proved, and no
-//! answer to one is larger than its question; rate, bytes, duration, clients and memory have limits, which are told and
-//! enforced.
+//! As `docs/wire-format.md` requires: no state for an unproved address, and no reply to one that is larger than its request;
+//! rate, bytes, duration, clients and memory are limited, and the limits are announced and enforced.
 
 mod cookie;
 mod counters;
@@ -27,25 +26,25 @@ use session::Session;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 
-/// What a server grants at most.
+/// Limits of a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// To one session.
+    /// Limits per session.
     pub grant: Grant,
-    /// To all sessions at a time, in bit/s.
+    /// Total of all concurrent sessions, in bit/s.
     pub all_bps: u64,
-    /// Sessions at a time.
+    /// Concurrent sessions.
     pub clients: u32,
-    /// Of one address at a time. With IPv6 the first 64 bits are an address: one host has all of them.
+    /// Concurrent sessions per address. For IPv6 the first 64 bits are the address: one host has all of them.
     pub per_address: u32,
-    /// Times kept of each session, in packets, for each direction.
+    /// Packets per session and direction whose times are stored.
     pub memory: u32,
-    /// A session ends after so many milliseconds without a packet of its client's.
+    /// Milliseconds without a packet from its client after which a session ends.
     pub silence_ms: u32,
 }
 
 impl Limits {
-    /// What a server grants that is told nothing: one session at a time may use all, for a minute.
+    /// Default limits: one session at a time may use everything, for a minute.
     pub const DEFAULT: Limits = Limits {
         grant: Grant { size: 8972, rate_bps: 1_000_000_000, bytes: 100_000_000, duration_ms: 60_000 },
         all_bps: 1_000_000_000,
@@ -59,11 +58,11 @@ impl Limits {
 /// The clocks of the server.
 #[derive(Clone, Copy, Debug)]
 pub struct Now {
-    /// Milliseconds that pass evenly, from any start.
+    /// Monotonic milliseconds, of arbitrary origin.
     pub ms: u64,
     /// Milliseconds since 1970.
     pub wall_ms: u64,
-    /// How often the clock that stamps packets has stepped.
+    /// Number of steps of the stamping clock.
     pub steps: u16,
 }
 
@@ -76,43 +75,43 @@ impl Now {
 /// A stream to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Job {
-    /// Where to.
+    /// Destination.
     pub to: SocketAddr,
-    /// Of which session.
+    /// Its session.
     pub session: u64,
     /// The number of its order.
     pub number: u32,
-    /// What to send.
+    /// The stream.
     pub stream: Ordered,
 }
 
-/// What to do after a datagram.
+/// Actions after a datagram.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Reaction {
-    /// To send back to where it came from.
+    /// Reply to the datagram's source.
     pub answer: Option<Vec<u8>>,
-    /// To send in the time that it takes.
+    /// Stream to send.
     pub job: Option<Job>,
 }
 
-/// The most sessions that are remembered after their end, so that a copy of their hello begins nothing.
+/// Maximum number of ended sessions whose ids are stored, so that a replayed hello opens no session.
 const REMEMBERED: usize = 4096;
 
-/// Of these so many of one address: it cannot use up the others' places by coming and going.
+/// Maximum of these per address: one client cannot use up the others' entries.
 const OFTEN: usize = 64;
 
-/// What the server knows and answers. It has no clock and no socket.
+/// State of the server. It has no clock and no socket.
 pub struct Server {
     limits: Limits,
     keys: Keys,
     cookies: Cookies,
     sessions: BTreeMap<u64, Session>,
-    /// Sessions that have ended, of whom, and when each may be forgotten.
+    /// Ended sessions: id, address, and when the entry expires.
     ended: VecDeque<(u64, IpAddr, u64)>,
     counters: Counters,
-    /// Where files go; `None`: they are refused.
+    /// Destination of files; `None`: files are refused.
     store: Option<Box<dyn Store>>,
-    /// No acknowledgment that was held back is due earlier.
+    /// Lower bound of the time of the next delayed acknowledgment.
     due: Time,
 }
 
@@ -131,7 +130,7 @@ impl Server {
         Counters { sessions: self.sessions.len() as u64, promised_bps, ..self.counters }
     }
 
-    /// Whether there is this session.
+    /// Whether this session exists.
     pub fn has(&self, session: u64) -> bool {
         self.sessions.contains_key(&session)
     }
@@ -140,14 +139,14 @@ impl Server {
         self.sessions.values().map(|session| session.grant.rate_bps).sum()
     }
 
-    /// A datagram arrived.
+    /// Handles a datagram.
     pub fn receive(&mut self, datagram: &[u8], arrival: &Arrival, now: Now) -> Reaction {
         let genuine = |packet: &Packet| packet.is_genuine(datagram, &self.keys, now.wall_ms);
         let reaction = match Packet::read(datagram).filter(genuine) {
             None => None,
-            Some(Packet { header, body: Body::Hello { wish, cookie } }) => {
-                let padded = datagram.len() == usize::from(wish.size) && datagram.len() >= LEAST_SIZE;
-                padded.then(|| self.greeted(header, wish, &cookie, arrival.from, now)).flatten().map(answered)
+            Some(Packet { header, body: Body::Hello { request, cookie } }) => {
+                let padded = datagram.len() == usize::from(request.size) && datagram.len() >= LEAST_SIZE;
+                padded.then(|| self.greeted(header, request, &cookie, arrival.from, now)).flatten().map(answered)
             }
             Some(packet) => self.of_session(packet, datagram, arrival, now),
         };
@@ -160,7 +159,7 @@ impl Server {
     fn greeted(
         &mut self,
         header: Header,
-        wish: Grant,
+        request: Grant,
         cookie: &crate::wire::Cookie,
         from: SocketAddr,
         now: Now,
@@ -181,13 +180,13 @@ impl Server {
         }
         let limits = self.limits;
         let most = limits.grant;
-        let grant = wish.at_most(&most);
-        if let Some(text) = self.crowd(place(from)) {
+        let grant = request.at_most(&most);
+        if let Some(text) = self.too_many(place(from)) {
             self.counters.crowded += 1;
             return Some(self.refused(header, text, now));
         }
-        let room = limits.all_bps.saturating_sub(self.promised_bps()) >= grant.rate_bps;
-        if !room || self.sessions.len() >= limits.clients as usize || self.ended.len() >= REMEMBERED {
+        let has_capacity = limits.all_bps.saturating_sub(self.promised_bps()) >= grant.rate_bps;
+        if !has_capacity || self.sessions.len() >= limits.clients as usize || self.ended.len() >= REMEMBERED {
             self.counters.refused += 1;
             return Some(self.refused(header, Reason::Busy.words().to_string(), now));
         }
@@ -196,20 +195,18 @@ impl Server {
         Some(self.accepted(header, grant, now))
     }
 
-    /// Why an address gets no further session, if it gets none.
-    fn crowd(&self, from: IpAddr) -> Option<String> {
+    /// Why an address gets no further session, if so.
+    fn too_many(&self, from: IpAddr) -> Option<String> {
         let there = self.sessions.values().filter(|session| place(session.client) == from).count();
         let ended = self.ended.iter().filter(|(_, client, _)| *client == from).count();
         match self.limits.per_address as usize {
-            most if there >= most => {
-                Some(format!("{there} sessions of this address are there, the most that it may have"))
-            }
+            most if there >= most => Some(format!("found {there} sessions of this address; expected fewer")),
             _ if ended >= OFTEN => Some(format!("{ended} sessions of this address have just ended")),
             _ => None,
         }
     }
 
-    /// Says that there is no place, and when the first is free at the latest.
+    /// Refuses a session because the server is full, with the time until one must end.
     fn refused(&self, header: Header, text: String, now: Now) -> Vec<u8> {
         let retry_ms = self.sessions.values().map(|session| session.rest_ms(now.ms)).min().unwrap_or(0);
         self.written(header, Body::Refuse { code: Reason::Busy, retry_ms, text }, now)
@@ -220,7 +217,7 @@ impl Server {
         self.written(header, Body::Accept { grant, silence_ms, memory }, now)
     }
 
-    /// A packet of a session, from where its client is. Anything else is dropped.
+    /// Handles a session's packet from its client's address. Drops anything else.
     fn of_session(
         &mut self,
         Packet { header, body }: Packet,
@@ -234,8 +231,8 @@ impl Server {
         if session.client != from || !(is_data || session.key == header.key) {
             return None;
         }
-        session.heard_ms = now.ms;
-        let room = session.room();
+        session.received_ms = now.ms;
+        let has_capacity = session.payload_limit();
         let answer = match body {
             Body::Data { sequence } => {
                 self.counters.received_bytes += bytes;
@@ -245,7 +242,9 @@ impl Server {
                 }
                 return Some(self.ended(header, Reason::Limit, now));
             }
-            Body::Ask { what, first, count } => Body::Report(session.report(what, now.steps, first, count, room)),
+            Body::Ask { what, first, count } => {
+                Body::Report(session.report(what, now.steps, first, count, has_capacity))
+            }
             Body::Ping => Body::Pong,
             Body::Order { stream, arrived } => match session.orders(header.number, &stream, arrived) {
                 Err(reason) => return Some(self.ended(header, reason, now)),
@@ -271,7 +270,7 @@ impl Server {
                 return self.segment(header, &seen, now);
             }
             Body::Finish { bytes, hash } => return self.finishes(header, bytes, &hash, now),
-            // Only servers send these.
+            // Packets that only servers send.
             Body::Hello { .. }
             | Body::Challenge(_)
             | Body::Accept { .. }
@@ -285,7 +284,7 @@ impl Server {
         Some(answered(self.written(header, answer, now)))
     }
 
-    /// Ends a session, and says so.
+    /// Ends a session at its client's request, and confirms it.
     fn ended(&mut self, header: Header, reason: Reason, now: Now) -> Reaction {
         let key = self.remove(header.session, reason, now.ms).map_or(0, |session| session.key);
         answered(self.written(Header { key, ..header }, Body::Close(reason), now))
@@ -310,31 +309,31 @@ impl Server {
         }
     }
 
-    /// Ends the sessions whose time is over; returns what to tell whom.
+    /// Ends expired sessions; returns the messages to their clients.
     pub fn tick(&mut self, now: Now) -> Vec<(SocketAddr, Vec<u8>)> {
         self.forget(now.ms);
         let over = |(id, session): (&u64, &Session)| Some((*id, session.over(now.ms, &self.limits)?));
         let over: Vec<(u64, Reason)> = self.sessions.iter().filter_map(over).collect();
-        let told = over.into_iter().filter_map(|(id, reason)| self.told(id, reason, now)).collect();
+        let messages = over.into_iter().filter_map(|(id, reason)| self.farewell(id, reason, now)).collect();
         if let Some(store) = &mut self.store {
             store.tidy(&|session| self.sessions.contains_key(&session));
         }
-        told
+        messages
     }
 
-    /// Ends all sessions; returns what to tell whom.
+    /// Ends all sessions; returns the messages to their clients.
     pub fn end(&mut self, now: Now) -> Vec<(SocketAddr, Vec<u8>)> {
         let all: Vec<u64> = self.sessions.keys().copied().collect();
-        all.into_iter().filter_map(|id| self.told(id, Reason::Ends, now)).collect()
+        all.into_iter().filter_map(|id| self.farewell(id, Reason::Ends, now)).collect()
     }
 
-    fn told(&mut self, session: u64, reason: Reason, now: Now) -> Option<(SocketAddr, Vec<u8>)> {
+    fn farewell(&mut self, session: u64, reason: Reason, now: Now) -> Option<(SocketAddr, Vec<u8>)> {
         let removed = self.remove(session, reason, now.ms)?;
         let header = Header { key: removed.key, session, number: 0 };
         Some((removed.client, self.written(header, Body::Close(reason), now)))
     }
 
-    /// A stream has ended. Packets of it have left at these times.
+    /// Records the departures of a stream.
     pub fn departed(&mut self, session: u64, stamps: &[Stamp], source: Source) {
         self.counters.not_sent += u64::from(stamps.is_empty());
         if let Some(session) = self.sessions.get_mut(&session) {
@@ -347,7 +346,7 @@ impl Server {
     }
 }
 
-/// Whose sessions are counted together.
+/// Address by which sessions are counted.
 fn place(client: SocketAddr) -> IpAddr {
     const HOST_BITS: u32 = 64;
     match client.ip().to_canonical() {

@@ -1,4 +1,4 @@
-//! One session: what was granted, what was used, and the times of its packets.
+//! A session: its grant, its usage, and the times of its packets.
 
 use super::Limits;
 use crate::socket::{Arrival, Mark, Time, by_one_clock};
@@ -7,17 +7,17 @@ use crate::wire::{Grant, HEADER, LEAST_SIZE, Marks, Ordered, Reason, Report, Sou
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-/// The part of a second, and the bytes, by which a client may be ahead of its rate.
+/// Tolerance of the rate limit: part of a second, and bytes.
 const AHEAD_PER_S: u64 = 10;
 const AHEAD_BYTES: u64 = 64_000;
-/// A new wish for a file is heard once in this time, and one more at once: each opens a file, and reads it.
-const WISH_MS: u64 = 1_000;
-/// Streams in a row of which nothing arrives, until no more is sent (RFC 8084).
+/// Interval between requests for different files, with one more at once: each opens a file and reads it.
+const REQUEST_MS: u64 = 1_000;
+/// Streams in a row without an arrival after which no more is sent (RFC 8084).
 const BARREN: u32 = 2;
-/// Streams of a session that may wait: one that is being sent, and the next.
+/// Maximum number of a session's waiting streams: one in transmission, and the next.
 pub const WAITING: u32 = 2;
 
-/// The last times of a session's packets, by their numbers.
+/// The last times of a session's packets, by number.
 pub struct Memory {
     times: Vec<Option<(u64, Time)>>,
     total: u64,
@@ -32,7 +32,7 @@ impl Memory {
         (sequence % self.times.len().max(1) as u64) as usize
     }
 
-    /// `false`: it is known already. Of a packet that comes twice, the first time counts.
+    /// Records a time. `false`: already known. For a duplicate, the first time counts.
     fn note(&mut self, sequence: u64, time: Time) -> bool {
         let place = self.place(sequence);
         let new = self.times.get(place).is_some_and(|kept| kept.is_none_or(|(kept, _)| kept != sequence));
@@ -55,48 +55,48 @@ impl Memory {
 
 /// A session.
 pub struct Session {
-    /// Where its client is.
+    /// Its client's address.
     pub client: SocketAddr,
-    /// What it was granted.
+    /// Granted limits.
     pub grant: Grant,
-    /// Which key its client has.
+    /// Id of its client's key.
     pub key: u16,
     began_ms: u64,
-    /// When its client was heard last.
-    pub heard_ms: u64,
+    /// When the last packet from its client arrived.
+    pub received_ms: u64,
     used_bytes: u64,
     bucket_bytes: u64,
     filled_ms: u64,
     last_order: Option<u32>,
-    /// Ordered streams that have not left yet.
+    /// Ordered streams that have not left.
     waiting: u32,
     barren: u32,
     arrivals: Memory,
     departures: Memory,
     marks: Marks,
-    /// How often the server's clock had stepped when it began.
+    /// Number of steps of the server's clock at its start.
     pub steps_before: u16,
-    /// The flows of data to here, by their numbers.
+    /// Flows from its client, by number.
     pub flows: BTreeMap<u32, Incoming>,
-    /// The number of the flow that began last.
+    /// Number of the flow that began last.
     pub last_begin: Option<u32>,
-    /// The file that its client waits for, and whether it begins anew.
-    pub wish: Option<(String, bool)>,
-    /// Of wishes so far one in a second and one before them would have been allowed until then.
-    wished_ms: u64,
-    /// The last flow that could not go on, and why: its client is told as often as it sends.
+    /// The file that its client waits for, and whether it restarts.
+    pub request: Option<(String, bool)>,
+    /// Time until which earlier requests have used the rate limit, one per second plus one.
+    requested_ms: u64,
+    /// The last flow that failed, and why: repeated to its client for every packet.
     pub failed: Option<(u32, String)>,
 }
 
 impl Session {
-    /// A session that begins now.
+    /// A new session.
     pub fn new(client: SocketAddr, grant: Grant, key: u16, now_ms: u64, limits: &Limits, steps: u16) -> Session {
         let mut session = Session {
             client,
             grant,
             key,
             began_ms: now_ms,
-            heard_ms: now_ms,
+            received_ms: now_ms,
             used_bytes: 0,
             bucket_bytes: 0,
             filled_ms: now_ms,
@@ -109,8 +109,8 @@ impl Session {
             steps_before: steps,
             flows: BTreeMap::new(),
             last_begin: None,
-            wish: None,
-            wished_ms: now_ms,
+            request: None,
+            requested_ms: now_ms,
             failed: None,
         };
         session.bucket_bytes = session.depth();
@@ -121,16 +121,16 @@ impl Session {
         AHEAD_BYTES.max(self.grant.rate_bps / 8 / AHEAD_PER_S)
     }
 
-    /// Bytes of a body that fit into any datagram to its client.
-    pub fn room(&self) -> usize {
+    /// Maximum size of a body in a datagram to its client.
+    pub fn payload_limit(&self) -> usize {
         usize::from(self.grant.size).min(LEAST_SIZE).saturating_sub(HEADER + seal::TRAILER)
     }
 
-    /// When it ends by itself, and why.
+    /// Whether and why it expires.
     pub fn over(&self, now_ms: u64, limits: &Limits) -> Option<Reason> {
         match now_ms {
             now if now >= self.began_ms + u64::from(self.grant.duration_ms) => Some(Reason::Limit),
-            now if now >= self.heard_ms + u64::from(limits.silence_ms) => Some(Reason::Silence),
+            now if now >= self.received_ms + u64::from(limits.silence_ms) => Some(Reason::Silence),
             _ => None,
         }
     }
@@ -140,13 +140,13 @@ impl Session {
         (self.began_ms + u64::from(self.grant.duration_ms)).saturating_sub(now_ms).min(u64::from(u32::MAX)) as u32
     }
 
-    /// Counts bytes against what was granted. `false`: that is exceeded.
+    /// Counts bytes against the grant. `false`: exceeded.
     fn uses(&mut self, bytes: u64) -> bool {
         self.used_bytes += bytes;
         self.used_bytes <= self.grant.bytes
     }
 
-    /// A packet of data arrived. `false`: the client sends more than it was granted.
+    /// Records a data packet. `false`: the client exceeds its grant.
     pub fn arrived(&mut self, sequence: u64, arrival: &Arrival, now_ms: u64) -> bool {
         let may = self.may_send(arrival.length as u64, now_ms);
         if may && self.arrivals.note(sequence, arrival.time) {
@@ -156,9 +156,9 @@ impl Session {
         may
     }
 
-    /// Counts data that arrived against what was granted. `false`: that is exceeded.
+    /// Counts arrived data against the grant. `false`: exceeded.
     pub fn may_send(&mut self, bytes: u64, now_ms: u64) -> bool {
-        // What a whole second brings fills any bucket, so a longer pause brings no more.
+        // One second fills any bucket, so a longer pause adds nothing.
         let passed_ms = now_ms.saturating_sub(self.filled_ms).min(1000);
         self.filled_ms = now_ms;
         let filled = self.bucket_bytes.saturating_add(self.grant.rate_bps / 8 * passed_ms / 1000);
@@ -168,21 +168,21 @@ impl Session {
         true
     }
 
-    /// Whether a wish for a file is heard: it is the one that its client waits for, or the last is long enough ago (the generic
-    /// cell rate algorithm, ITU-T I.371).
-    pub fn may_wish(&mut self, (name, anew): (&str, bool), now_ms: u64) -> bool {
-        if self.wish.as_ref().is_some_and(|(waited, kind)| waited == name && *kind == anew) {
+    /// Whether a request for a file is allowed: it repeats the current one, or the rate limit permits it (the generic cell rate
+    /// algorithm, ITU-T I.371).
+    pub fn may_request(&mut self, (name, restart): (&str, bool), now_ms: u64) -> bool {
+        if self.request.as_ref().is_some_and(|(waited, kind)| waited == name && *kind == restart) {
             return true;
         }
-        let may = self.wished_ms <= now_ms + WISH_MS;
+        let may = self.requested_ms <= now_ms + REQUEST_MS;
         if may {
-            self.wished_ms = self.wished_ms.max(now_ms) + WISH_MS;
-            self.wish = Some((name.to_string(), anew));
+            self.requested_ms = self.requested_ms.max(now_ms) + REQUEST_MS;
+            self.request = Some((name.to_string(), restart));
         }
         may
     }
 
-    /// A stream has ended: packets of it have left.
+    /// Records the departures of a stream.
     pub fn departed(&mut self, stamps: &[Stamp], source: Source) {
         self.waiting = self.waiting.saturating_sub(1);
         for Stamp { sequence, ns } in stamps {
@@ -190,19 +190,19 @@ impl Session {
         }
     }
 
-    /// The times of a range of packets, as many as fit into `room` bytes.
-    pub fn report(&self, what: What, steps: u16, first: u64, count: u32, room: usize) -> Report {
+    /// The times of a range of packets, as many as fit into `limit` bytes.
+    pub fn report(&self, what: What, steps: u16, first: u64, count: u32, limit: usize) -> Report {
         let memory = if what == What::Arrivals { &self.arrivals } else { &self.departures };
         let marks = (what == What::Arrivals).then_some(self.marks);
         let pending = what == What::Departures && self.waiting > 0;
         let steps = steps.wrapping_sub(self.steps_before);
         let mut report = Report { steps, marks, pending, ..memory.report(what, first, count) };
-        report.cut_to(room);
+        report.cut_to(limit);
         report
     }
 
-    /// Whether to send this stream: `Ok(false)` if it was ordered before, or too many before it have not left yet. Then
-    /// its client asks again.
+    /// Whether to send this stream: `Ok(false)` if it is a repeated order, or too many earlier streams are waiting. Then the
+    /// client repeats its order.
     ///
     /// # Errors
     /// Why the session ends.
@@ -213,7 +213,7 @@ impl Session {
         self.barren = if self.last_order.is_some() && arrived == 0 { self.barren + 1 } else { 0 };
         self.last_order = Some(number);
         let bytes = u64::from(stream.count) * u64::from(stream.size);
-        // Of a stream whose length is known to be bounded: it lists the gaps.
+        // Only for a stream of known bounded length: it lists the gaps.
         let length_ns = || crate::stream::gaps_ns(stream, crate::stream::overhead(self.client)).iter().sum::<f64>();
         let fits = stream.size <= self.grant.size
             && usize::from(stream.size) >= crate::stream::LEAST_PAYLOAD

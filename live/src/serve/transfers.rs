@@ -1,4 +1,4 @@
-//! What the server does with flows: begins them, takes their segments, acknowledges, keeps files.
+//! The server's side of transfers: begins flows, takes their segments, acknowledges, saves files.
 
 use super::{Now, Reaction, Server, Session, answered};
 use crate::store::{Opening, Part, Store};
@@ -7,30 +7,30 @@ use crate::wire::{Acknowledgment, Begin, Body, HASH, Header, Purpose, Reason, se
 use packetscale_models::units::{Span, Time};
 use std::net::SocketAddr;
 
-/// A file that is taken: what receives it, how much of it is there, and that much's hash.
+/// An accepted file: its destination, the length so far, and its hash.
 type Taken = Option<(Box<dyn Part>, u64, [u8; HASH])>;
 
 impl Now {
-    /// As the transport counts.
+    /// Converts to the transport's marks.
     pub(super) fn time(&self) -> Time {
         Time::ZERO + Span::from_millis(self.ms)
     }
 }
 
 impl Server {
-    /// The same server, which takes files.
+    /// The same server, accepting files.
     pub fn keeping(mut self, store: Box<dyn Store>) -> Server {
         self.store = Some(store);
         self
     }
 
-    /// A client asks for a flow, perhaps again.
+    /// A client requests a flow, perhaps repeatedly.
     pub(super) fn begins(&mut self, header: Header, begin: &Begin, now: Now) -> Option<Reaction> {
         let session = self.sessions.get(&header.session)?;
         if let Some(flow) = session.flows.get(&header.number) {
             return Some(answered(self.written(header, Body::Begun(flow.begun()), now)));
         }
-        // One that was under way for long, or comes twice: its client has begun another since, or what it began has failed.
+        // A delayed or duplicate request: the client has begun another flow since, or this one has failed.
         if session.last_begin.is_some_and(|last| header.number <= last) {
             return None;
         }
@@ -39,19 +39,19 @@ impl Server {
         if !fits || begin.window == 0 || session.flows.len() >= MOST_FLOWS {
             return Some(self.ended(header, Reason::Wrong, now));
         }
-        if let Purpose::File { name, anew } = &begin.purpose {
+        if let Purpose::File { name, restart } = &begin.purpose {
             let session = self.sessions.get_mut(&header.session)?;
-            if !session.may_wish((name, *anew), now.ms) {
+            if !session.may_request((name, *restart), now.ms) {
                 return None;
             }
-            // Of files a session has one: who begins another leaves the one before.
+            // A session has one file: a new one replaces the one before.
             session.flows.retain(|_, flow| !flow.is_file());
         }
         let part = match self.opened(header, begin) {
             Ok(Some(part)) => part,
             Ok(None) => return Some(Reaction::default()),
             Err((code, retry_ms, text)) => {
-                self.sessions.get_mut(&header.session)?.wish = None;
+                self.sessions.get_mut(&header.session)?.request = None;
                 return Some(answered(self.written(header, Body::Refuse { code, retry_ms, text }, now)));
             }
         };
@@ -59,25 +59,25 @@ impl Server {
         let begun = flow.begun();
         let session = self.sessions.get_mut(&header.session)?;
         session.flows.insert(header.number, flow);
-        (session.last_begin, session.wish) = (Some(header.number), None);
+        (session.last_begin, session.request) = (Some(header.number), None);
         Some(answered(self.written(header, Body::Begun(begun), now)))
     }
 
-    /// What takes a flow's data, if it is a file. `Ok(None)`: this is not known yet.
+    /// The destination of a flow's data, if it is a file. `Ok(None)`: not yet known.
     fn opened(&mut self, header: Header, begin: &Begin) -> Result<Option<Taken>, (Reason, u32, String)> {
-        let Purpose::File { name, anew } = &begin.purpose else { return Ok(Some(None)) };
+        let Purpose::File { name, restart } = &begin.purpose else { return Ok(Some(None)) };
         let Some(store) = &mut self.store else {
             let text = "this server takes no files; packetscale live receive does".to_string();
             return Err((Reason::Unwanted, 0, text));
         };
-        match store.open(header.session, name, *anew) {
+        match store.open(header.session, name, *restart) {
             Opening::Later => Ok(None),
             Opening::Open(part, offset, hash) => Ok(Some(Some((part, offset, hash)))),
             Opening::Refused(code, retry_ms, text) => Err((code, retry_ms, text)),
         }
     }
 
-    /// A segment of a flow, which the session may send.
+    /// Handles a segment of a flow, within the session's grant.
     pub(super) fn segment(&mut self, header: Header, seen: &Seen<'_>, now: Now) -> Option<Reaction> {
         let session = self.sessions.get_mut(&header.session)?;
         let Some(flow) = session.flows.get_mut(&header.number) else { return self.unknown(header, now) };
@@ -95,11 +95,11 @@ impl Server {
         let session = self.sessions.get(&header.session);
         let (key, before) = session.map_or((0, now.steps), |session| (session.key, session.steps_before));
         let mut ack = Acknowledgment { steps: now.steps.wrapping_sub(before), ..ack };
-        ack.cut_to(session.map_or(0, Session::room));
+        ack.cut_to(session.map_or(0, Session::payload_limit));
         self.written(Header { key, ..header }, Body::Ack(ack), now)
     }
 
-    /// A client says that all of a file has arrived.
+    /// A client reports that all of a file has arrived.
     pub(super) fn finishes(&mut self, header: Header, bytes: u64, hash: &[u8; HASH], now: Now) -> Option<Reaction> {
         let session = self.sessions.get_mut(&header.session)?;
         let Some(flow) = session.flows.get_mut(&header.number) else { return self.unknown(header, now) };
@@ -110,7 +110,7 @@ impl Server {
         }
     }
 
-    /// A flow cannot go on: what keeps it is told, and who keeps to nothing is sent away.
+    /// A flow fails: report the reason, or end the session of a client that violates its limits.
     fn halted(&mut self, header: Header, halt: Halt, now: Now) -> Reaction {
         let Halt::File(text) = halt else { return self.ended(header, Reason::Wrong, now) };
         if let Some(session) = self.sessions.get_mut(&header.session) {
@@ -120,7 +120,7 @@ impl Server {
         self.unknown(header, now).unwrap_or_default()
     }
 
-    /// What is said of a flow that is not there, each time that it is asked for: an answer may be lost.
+    /// Reply for an unknown flow, repeated for every request since a reply may be lost.
     fn unknown(&self, header: Header, now: Now) -> Option<Reaction> {
         let session = self.sessions.get(&header.session)?;
         let failed = session.failed.as_ref().filter(|(flow, _)| *flow == header.number);
@@ -129,12 +129,12 @@ impl Server {
         Some(answered(self.written(Header { key: session.key, ..header }, body, now)))
     }
 
-    /// When [`Server::acknowledge`] has something to do, at the earliest.
+    /// Earliest time at which [`Server::acknowledge`] has something to do.
     pub fn next_acknowledgment(&self) -> Time {
         self.due
     }
 
-    /// The acknowledgments that were held back and are due now.
+    /// The delayed acknowledgments that are due.
     pub fn acknowledge(&mut self, now: Now) -> Vec<(SocketAddr, Vec<u8>)> {
         if now.time() < self.due {
             return Vec::new();

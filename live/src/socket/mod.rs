@@ -1,21 +1,22 @@
-//! A UDP socket whose packets carry times and marks, and are never broken into fragments. No right is needed.
+//! An unprivileged UDP socket with timestamps and ECN marks of packets, which never fragments them.
 //!
-//! Arrivals come with the kernel's time, and the card's where it gives one (SO_TIMESTAMPING); when packets really left is
-//! read by [`Telling`]. The kernel's times are CLOCK_REALTIME's, the card's are of a clock of its own.
+//! Arrivals carry the kernel's time, and the card's if it has one (SO_TIMESTAMPING); [`DepartureReader`] reads departure
+//! times. The kernel's times are CLOCK_REALTIME; the card has its own clock.
 
+mod departures;
 mod mark;
 mod size;
 mod steps;
-mod telling;
 mod time;
 
+pub use departures::{Departure, DepartureReader};
 pub use mark::Mark;
 pub use size::{is_too_large, path_mtu};
 pub use steps::{Steps, realtime_ns};
-pub use telling::{Departure, Telling};
 pub use time::{Time, by_one_clock};
 
 use crate::wire::Source;
+use departures::Sent;
 use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::poll::{PollFd, PollFlags, ppoll};
@@ -30,18 +31,17 @@ use std::os::fd::{AsFd, AsRawFd};
 use std::sync::Mutex;
 use std::time::Duration;
 use steps::ns;
-use telling::Sent;
 
-/// A datagram that arrived.
+/// A received datagram.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     /// Its length.
     pub length: usize,
-    /// Who sent it.
+    /// Source address.
     pub from: SocketAddr,
     /// When.
     pub time: Time,
-    /// Its mark.
+    /// Its ECN codepoint.
     pub mark: Mark,
 }
 
@@ -52,10 +52,10 @@ pub struct Stamped {
     sent: Mutex<Sent>,
 }
 
-/// Bytes of packets that wait for a thread that other programs hold up.
-const ROOM: usize = 4 << 20;
+/// Size of the receive buffer, for threads that other programs delay.
+const RECEIVE_BUFFER: usize = 4 << 20;
 
-/// What is always asked for: the times of arrivals. If departures are told, then by number and without their data.
+/// Flags that are always set: arrival times. Departure times, if enabled, come with a packet number and without its data.
 const ARRIVALS: TimestampingFlag = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
     .union(TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE)
     .union(TimestampingFlag::SOF_TIMESTAMPING_RAW_HARDWARE)
@@ -64,10 +64,10 @@ const ARRIVALS: TimestampingFlag = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
     .union(TimestampingFlag::SOF_TIMESTAMPING_OPT_TSONLY);
 
 impl Stamped {
-    /// Binds to an address. A call of [`Stamped::receive`] ends after `patience` at the latest.
+    /// Binds to an address. [`Stamped::receive`] times out after `patience`.
     ///
     /// # Errors
-    /// The address is not to be had, or the kernel takes no times.
+    /// The address is not available, or the kernel refuses timestamps.
     pub fn bind(address: SocketAddr, patience: Duration) -> io::Result<Stamped> {
         let made = Stamped::made(address, patience)?;
         wait_for_stamps();
@@ -77,8 +77,8 @@ impl Stamped {
     fn made(address: SocketAddr, patience: Duration) -> io::Result<Stamped> {
         let socket = UdpSocket::bind(address)?;
         socket.set_read_timeout(Some(patience))?;
-        // What arrives while nobody reads has to lie somewhere. The system gives as much as it gives.
-        setsockopt(&socket, sockopt::RcvBuf, &ROOM)?;
+        // Room for packets that arrive between reads. The system may grant less.
+        setsockopt(&socket, sockopt::RcvBuf, &RECEIVE_BUFFER)?;
         setsockopt(&socket, sockopt::Timestamping, &ARRIVALS)?;
         setsockopt(&socket, sockopt::IpRecvTos, &true)?;
         if address.is_ipv6() {
@@ -96,7 +96,7 @@ impl Stamped {
         self.socket.local_addr()
     }
 
-    /// Sends a datagram that takes no marks. Never waits: what does not fit into the socket's memory is not sent.
+    /// Sends a datagram as Not-ECT, without blocking: what does not fit into the socket's buffer is not sent.
     ///
     /// # Errors
     /// `WouldBlock`: not now. [`is_too_large`]: never on this path. Others are the system's.
@@ -104,7 +104,7 @@ impl Stamped {
         self.send_marked(datagram, to, Mark::None)
     }
 
-    /// As [`Stamped::send`], with a mark.
+    /// As [`Stamped::send`], with an ECN codepoint.
     ///
     /// # Errors
     /// As [`Stamped::send`].
@@ -125,7 +125,7 @@ impl Stamped {
         Ok(())
     }
 
-    /// Waits for a datagram. `None`: none came in time. What does not fit is cut off, and is then no packet.
+    /// Waits for a datagram. `None`: timeout. A longer datagram is truncated, and therefore invalid.
     ///
     /// # Errors
     /// The system's.
@@ -133,7 +133,7 @@ impl Stamped {
         self.take(buffer, MsgFlags::empty())
     }
 
-    /// A datagram that is there. `None`: none is.
+    /// A waiting datagram. `None`: there is none.
     ///
     /// # Errors
     /// The system's.
@@ -141,15 +141,14 @@ impl Stamped {
         self.take(buffer, MsgFlags::MSG_DONTWAIT)
     }
 
-    /// Waits until there is a datagram, at most for so long; whether there is one. Departures that nobody has read end it,
-    /// too.
+    /// Waits for a datagram, at most this long; returns whether there is one. Unread departure times also end the wait.
     ///
     /// # Errors
     /// The system's.
     pub fn wait(&self, most: Duration) -> io::Result<bool> {
-        let mut asked = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
-        match ppoll(&mut asked, Some(TimeSpec::from_duration(most)), None) {
-            Ok(_) => Ok(asked[0].revents().is_some_and(|found| found.contains(PollFlags::POLLIN))),
+        let mut polled = [PollFd::new(self.socket.as_fd(), PollFlags::POLLIN)];
+        match ppoll(&mut polled, Some(TimeSpec::from_duration(most)), None) {
+            Ok(_) => Ok(polled[0].revents().is_some_and(|found| found.contains(PollFlags::POLLIN))),
             Err(Errno::EINTR) => Ok(false),
             Err(error) => Err(error.into()),
         }
@@ -172,8 +171,8 @@ impl Stamped {
     }
 }
 
-/// The kernel begins to stamp arrivals a little after the first socket asked for it. Sends to itself until a stamp comes,
-/// some times at most; without a loopback device not at all.
+/// The kernel starts to stamp arrivals some time after the first socket enables it. Sends packets to itself until one is
+/// stamped, a few times at most; without a loopback device it does nothing.
 fn wait_for_stamps() {
     const TRIES: u32 = 100;
     const PATIENCE: Duration = Duration::from_millis(1);
@@ -199,7 +198,7 @@ fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
     v4.or_else(|| storage.as_sockaddr_in6().map(|found| SocketAddr::V6(SocketAddrV6::from(*found))))
 }
 
-/// The kernel's and the card's times of a message. One that was not taken is 0.
+/// The kernel's and the card's times of a message; 0 if missing.
 fn times_of(message: &RecvMsg<'_, '_, SockaddrStorage>) -> (Option<u64>, Option<u64>) {
     let found = message.cmsgs().ok().and_then(|mut all| {
         all.find_map(|one| match one {
@@ -225,7 +224,7 @@ fn mark_of(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Mark {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::socket::Telling;
+    use crate::socket::DepartureReader;
 
     fn bind(address: &str) -> Stamped {
         Stamped::bind(address.parse().unwrap(), Duration::from_secs(5)).unwrap()
@@ -243,22 +242,22 @@ mod tests {
     }
 
     #[test]
-    fn packets_come_with_the_kernels_times_and_their_departures_are_told_by_number() {
+    fn reports_kernel_times_and_numbered_departures() {
         for (here, there, to) in pairs() {
             let mut buffer = [0; 200];
             // The first one has a stamp already.
-            let telling = Telling::begin(&here).unwrap();
-            let before = telling.send(&[0; 100], to, Mark::None).unwrap();
+            let reader = DepartureReader::begin(&here).unwrap();
+            let before = reader.send(&[0; 100], to, Mark::None).unwrap();
             assert_eq!(there.receive(&mut buffer).unwrap().expect("one").time.source, Source::Kernel);
-            telling.departures().unwrap();
-            // An answer in between has a number, too, and is nobody's.
+            reader.departures().unwrap();
+            // A datagram sent outside the reader also takes a number; nobody reads its time.
             here.send(&[0; 100], to).unwrap();
             there.receive(&mut buffer).unwrap().expect("one");
-            let send = |byte: u8| telling.send(&[byte; 100], to, Mark::None).unwrap();
+            let send = |byte: u8| reader.send(&[byte; 100], to, Mark::None).unwrap();
             let numbers: Vec<u32> = (0..3u8).map(send).collect();
             assert_eq!(numbers, [before + 2, before + 3, before + 4]);
             let arrivals: Vec<Arrival> = (0..3).map(|_| there.receive(&mut buffer).unwrap().expect("one")).collect();
-            let departures = telling.departures().unwrap();
+            let departures = reader.departures().unwrap();
             assert_eq!(departures.iter().map(|one| one.number).collect::<Vec<_>>(), numbers);
             for (left, came) in departures.iter().zip(&arrivals) {
                 assert_eq!((left.source, came.time.source, came.length), (Source::Kernel, Source::Kernel, 100));
@@ -268,48 +267,49 @@ mod tests {
     }
 
     #[test]
-    fn departures_that_nobody_reads_do_not_stop_arrivals() {
+    fn unread_departures_do_not_block_arrivals() {
         let (here, there) = (bind("127.0.0.1:0"), bind("127.0.0.1:0"));
         let (to, back) = (there.address().unwrap(), here.address().unwrap());
-        // A default error queue is full after some 270.
+        // A default error queue holds some 270.
         for _ in 0..1000 {
             here.send(&[0; 100], to).unwrap();
             there.receive(&mut [0; 200]).unwrap().expect("one");
         }
         there.send(&[0; 100], back).unwrap();
         assert!(here.receive(&mut [0; 200]).unwrap().is_some());
-        // Numbers go on where they stopped.
+        // Numbers continue.
         for _ in 0..2 {
-            let telling = Telling::begin(&here).unwrap();
-            let number = telling.send(&[0; 100], to, Mark::None).unwrap();
+            let reader = DepartureReader::begin(&here).unwrap();
+            let number = reader.send(&[0; 100], to, Mark::None).unwrap();
             there.receive(&mut [0; 200]).unwrap().expect("one");
-            assert_eq!(telling.departures().unwrap().first().map(|one| one.number), Some(number));
+            assert_eq!(reader.departures().unwrap().first().map(|one| one.number), Some(number));
         }
     }
 
     #[test]
-    fn of_two_who_send_by_one_socket_each_is_told_its_own() {
+    fn two_readers_get_only_their_departures() {
         let (here, there) = (bind("127.0.0.1:0"), bind("127.0.0.1:0"));
         let to = there.address().unwrap();
-        let (one, other) = (Telling::begin(&here).unwrap(), Telling::begin(&here).unwrap());
+        let (one, other) = (DepartureReader::begin(&here).unwrap(), DepartureReader::begin(&here).unwrap());
         let mut sent = [Vec::new(), Vec::new()];
         for _ in 0..20 {
-            for (telling, numbers) in [&one, &other].into_iter().zip(&mut sent) {
-                numbers.push(telling.send(&[0; 100], to, Mark::None).unwrap());
+            for (reader, numbers) in [&one, &other].into_iter().zip(&mut sent) {
+                numbers.push(reader.send(&[0; 100], to, Mark::None).unwrap());
                 there.receive(&mut [0; 200]).unwrap().expect("one");
             }
         }
-        let told = |telling: &Telling| telling.departures().unwrap().iter().map(|one| one.number).collect::<Vec<_>>();
-        assert_eq!([told(&one), told(&other)], sent);
-        // Whoever goes leaves the other's times coming.
+        let numbers_of =
+            |reader: &DepartureReader| reader.departures().unwrap().iter().map(|one| one.number).collect::<Vec<_>>();
+        assert_eq!([numbers_of(&one), numbers_of(&other)], sent);
+        // Dropping one reader does not disturb the other.
         drop(one);
         let last = other.send(&[0; 100], to, Mark::None).unwrap();
         there.receive(&mut [0; 200]).unwrap().expect("one");
-        assert_eq!(told(&other), [last]);
+        assert_eq!(numbers_of(&other), [last]);
     }
 
     #[test]
-    fn marks_arrive_as_they_were_sent() {
+    fn ecn_marks_arrive_unchanged() {
         for (here, there, to) in pairs() {
             for mark in [Mark::Ect0, Mark::None, Mark::Ect1, Mark::Ce] {
                 here.send_marked(&[0; 100], to, mark).unwrap();

@@ -1,4 +1,4 @@
-//! The clock of the kernel's times, and whether it steps.
+//! The clock of the kernel's times, and its steps.
 
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
@@ -12,28 +12,28 @@ pub(super) fn ns(time: TimeSpec) -> u64 {
     time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
 }
 
-/// Watches whether CLOCK_REALTIME steps against CLOCK_MONOTONIC.
+/// Detects steps of CLOCK_REALTIME against CLOCK_MONOTONIC.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
     offset_ns: i128,
     at_ns: u64,
-    /// How often it stepped.
+    /// Number of steps.
     pub count: u16,
 }
 
-/// A jump of the clock up to this is the time between its two readings; a slew adds at most one part in a thousand.
+/// Largest jump that is no step: the time between the two readings; slewing adds at most one part in a thousand.
 const READING_NS: u128 = 200_000;
 const SLEW: u128 = 1000;
 
 impl Steps {
-    /// Begins to watch.
+    /// Starts to watch.
     pub fn watch() -> Steps {
         let (offset_ns, at_ns) = offset();
         Steps { offset_ns, at_ns, count: 0 }
     }
 
-    /// Looks again; returns the count.
-    pub fn look(&mut self) -> u16 {
+    /// Checks the clocks again; returns the count.
+    pub fn update(&mut self) -> u16 {
         let (offset_ns, at_ns) = offset();
         let allowed = READING_NS + u128::from(at_ns.saturating_sub(self.at_ns)) / SLEW;
         if offset_ns.abs_diff(self.offset_ns) > allowed {
@@ -44,7 +44,7 @@ impl Steps {
     }
 }
 
-/// CLOCK_REALTIME less CLOCK_MONOTONIC: of three readings, the one that took the least time.
+/// CLOCK_REALTIME minus CLOCK_MONOTONIC: of three readings, the fastest one.
 fn offset() -> (i128, u64) {
     let read = |_| {
         let before = harness::realtime::clock::monotonic_ns();

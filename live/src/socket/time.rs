@@ -2,19 +2,19 @@
 
 use crate::wire::{Source, Stamp};
 
-/// When a packet arrived or left.
+/// Arrival or departure time of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Time {
     /// In nanoseconds of CLOCK_REALTIME.
     pub ns: u64,
-    /// Who took that time.
+    /// Clock that took it.
     pub source: Source,
-    /// In nanoseconds of the card's clock, if it says so.
+    /// Nanoseconds of the card's clock, if available.
     pub card_ns: Option<u64>,
 }
 
-/// The times of packets by one clock, since only then do differences have a meaning: the card's if it took all of them,
-/// else the kernel's. And who took them, the worst.
+/// The times of packets by one clock, since only then differences are meaningful: the card's if it took all of them,
+/// else the kernel's. And the worst source among them.
 pub fn by_one_clock(times: &[(u64, Time)]) -> (Vec<Stamp>, Source) {
     let of_card: Option<Vec<Stamp>> =
         times.iter().map(|(sequence, time)| Some(Stamp { sequence: *sequence, ns: time.card_ns? })).collect();
@@ -40,7 +40,7 @@ mod tests {
     }
 
     #[test]
-    fn the_cards_times_are_told_only_if_it_took_all() {
+    fn uses_card_times_only_if_complete() {
         assert_eq!(by_one_clock(&[(5, CARD), (6, CARD)]), (vec![stamp(5, 70), stamp(6, 70)], Source::Card));
         assert_eq!(by_one_clock(&[(5, KERNEL), (6, CARD)]), (vec![stamp(5, 1_000), stamp(6, 2_000)], Source::Kernel));
         let late = Time { source: Source::Program, ..KERNEL };

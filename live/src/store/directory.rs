@@ -1,5 +1,5 @@
-//! Files in one directory. A file that is under way is called `.NAME.part`; it holds what has arrived in order, and nothing
-//! else, so its length is how far it is. It is read again when a client comes back, in a thread of its own.
+//! Stores files in one directory. An incomplete file is called `.NAME.part`; it holds exactly the bytes that arrived in order,
+//! so its length is the progress. When a client resumes it, a separate thread reads it again.
 
 use super::rename::rename_unless_there;
 use super::{Keeping, Opening, Part, Store};
@@ -15,14 +15,14 @@ use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
-/// A client whose file another session still has is told to come again after this: sessions that are silent have ended then.
+/// Retry delay for a client whose file is locked by another session: silent sessions have ended by then.
 const RETRY_MS: u32 = 5_500;
-/// Who asks no more for this long has gone: his file is unlocked.
-const ASKS: Duration = Duration::from_secs(5);
-/// Before and after the name of a file that is under way.
+/// Time without a request after which a client counts as gone, and its file is unlocked.
+const IDLE_LIMIT: Duration = Duration::from_secs(5);
+/// Prefix and suffix of a partial file's name.
 const AROUND: usize = ".".len() + ".part".len();
 
-/// A file that was received.
+/// A received file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received {
     /// Its name in the directory.
@@ -33,65 +33,65 @@ pub struct Received {
     pub hash: [u8; HASH],
 }
 
-/// Hears of each file that was received.
-type Tell = Arc<dyn Fn(&Received) + Send + Sync>;
+/// Called for each file that was received.
+type OnReceived = Arc<dyn Fn(&Received) + Send + Sync>;
 
-/// A directory that takes files.
+/// Stores files in a directory.
 pub struct Directory {
     path: PathBuf,
-    tell: Tell,
-    /// Files that are there may be replaced.
+    on_received: OnReceived,
+    /// Whether existing files may be replaced.
     replace: bool,
-    /// What is being read again, by session: one file of each.
+    /// Partial files being read again: at most one per session.
     reading: BTreeMap<u64, Reading>,
 }
 
-/// A file that is read again, and when its client asked last. Dropping it ends the reading.
+/// A partial file being read again, and the time of its client's last request. Dropping it stops the reading.
 struct Reading {
     name: String,
     taken: Receiver<io::Result<Taken>>,
-    _wanted: Arc<()>,
-    asked: Instant,
+    _interest: Arc<()>,
+    requested: Instant,
 }
 
-/// Reads a file as long as somebody waits for it.
+/// Reads a file while its client waits for it.
 struct WhileWanted<'a>(&'a File, &'a Weak<()>);
 
 impl Read for WhileWanted<'_> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         if self.1.strong_count() == 0 {
-            return Err(io::Error::other("its client has gone"));
+            return Err(io::Error::other("the client has stopped asking for it"));
         }
         self.0.read(buffer)
     }
 }
 
-/// A file that is under way.
+/// A partial file.
 struct Taken {
     /// Locked.
     file: File,
     place: Place,
     bytes: u64,
     hasher: blake3::Hasher,
-    /// It is called [`Place::under_way`] no longer, or soon.
+    /// Whether it no longer has the name [`Place::under_way`], or is about to lose it.
     gone: bool,
-    /// What tells whether it has its name, while it gets it.
+    /// Receives the result while the file is being saved under its name.
     naming: Option<Receiver<io::Result<()>>>,
-    tell: Tell,
+    on_received: OnReceived,
 }
 
-/// Where a file is while it is under way, and where it belongs.
+/// Paths of a partial file and of the final one.
 #[derive(Clone)]
 struct Place {
     folder: PathBuf,
     under_way: PathBuf,
     name: String,
-    /// It may take another's place.
+    /// Whether it may replace a file.
     replace: bool,
 }
 
-/// A name from the network as a name in a directory: its last part, without what a file system or a terminal may take for
-/// something else. It never begins with a dot.
+/// A name from the network as a name in a directory: its last part, without characters that a file system or a terminal
+/// interprets. It never begins with a dot.
 pub fn plain(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
     let clean = harmless(last);
@@ -104,26 +104,35 @@ pub fn plain(name: &str) -> String {
 }
 
 impl Directory {
-    /// `replace`: files that are there may be replaced. `tell` hears of each file that was received.
+    /// `replace`: existing files may be replaced. `on_received` is called for each file that was received.
     ///
     /// # Errors
-    /// It is no directory.
-    pub fn new(path: &Path, replace: bool, tell: impl Fn(&Received) + Send + Sync + 'static) -> io::Result<Directory> {
+    /// The path is not a directory.
+    pub fn new(
+        path: &Path,
+        replace: bool,
+        on_received: impl Fn(&Received) + Send + Sync + 'static,
+    ) -> io::Result<Directory> {
         if !std::fs::metadata(path)?.is_dir() {
-            return Err(io::Error::new(io::ErrorKind::NotADirectory, "it is no directory"));
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, "found a file; expected a directory"));
         }
-        Ok(Directory { path: path.to_path_buf(), tell: Arc::new(tell), replace, reading: BTreeMap::new() })
+        Ok(Directory {
+            path: path.to_path_buf(),
+            on_received: Arc::new(on_received),
+            replace,
+            reading: BTreeMap::new(),
+        })
     }
 
-    /// Opens and locks what is under way, and begins to read it.
-    fn begin(&self, name: &str, anew: bool) -> io::Result<Option<Reading>> {
+    /// Opens and locks a partial file, and starts to read it.
+    fn begin(&self, name: &str, restart: bool) -> io::Result<Option<Reading>> {
         let under_way = self.path.join(format!(".{name}.part"));
         let mut options = OpenOptions::new();
-        // A link that somebody else has put there is not followed.
+        // Do not follow a symbolic link that someone else has created.
         options.read(true).write(true).create(true).truncate(false).mode(0o644).custom_flags(libc::O_NOFOLLOW);
         let file = options.open(&under_way)?;
         if !file.metadata()?.is_file() {
-            return Err(io::Error::other("what is there is no ordinary file"));
+            return Err(io::Error::other("found a special file; expected a regular file"));
         }
         match file.try_lock() {
             Ok(()) => {}
@@ -131,22 +140,22 @@ impl Directory {
             Err(TryLockError::Error(error)) => return Err(error),
         }
         if !std::fs::symlink_metadata(&under_way).is_ok_and(|there| same(&there, &file)) {
-            // Between opening and locking, who had it has renamed or removed it.
+            // The previous holder renamed or removed it between opening and locking.
             return Ok(None);
         }
-        if anew {
+        if restart {
             file.set_len(0)?;
         }
         let place = Place { folder: self.path.clone(), under_way, name: name.to_string(), replace: self.replace };
-        let (hasher, tell) = (blake3::Hasher::new(), Arc::clone(&self.tell));
-        let file = Taken { file, place, bytes: 0, hasher, gone: false, naming: None, tell };
+        let (hasher, on_received) = (blake3::Hasher::new(), Arc::clone(&self.on_received));
+        let file = Taken { file, place, bytes: 0, hasher, gone: false, naming: None, on_received };
         let (read, taken) = mpsc::channel();
-        let wanted = Arc::new(());
-        let waits = Arc::downgrade(&wanted);
+        let interest = Arc::new(());
+        let waits = Arc::downgrade(&interest);
         std::thread::Builder::new().name("receive-read".to_string()).spawn(move || {
             let _ = read.send(file.read_again(&waits));
         })?;
-        Ok(Some(Reading { name: name.to_string(), taken, _wanted: wanted, asked: Instant::now() }))
+        Ok(Some(Reading { name: name.to_string(), taken, _interest: interest, requested: Instant::now() }))
     }
 }
 
@@ -155,19 +164,19 @@ fn same(there: &Metadata, file: &File) -> bool {
 }
 
 impl Store for Directory {
-    fn open(&mut self, session: u64, name: &str, anew: bool) -> Opening {
+    fn open(&mut self, session: u64, name: &str, restart: bool) -> Opening {
         let name = plain(name);
         let refused = |why: &dyn std::fmt::Display| Opening::Refused(Reason::Unwanted, 0, format!("{name}: {why}"));
-        // Who asks for another file waits no more for the one before.
+        // A request for another file cancels the one before.
         let reading = match self.reading.remove(&session).filter(|reading| reading.name == name) {
             Some(reading) => reading,
             None if !self.replace && std::fs::symlink_metadata(self.path.join(&name)).is_ok() => {
-                return refused(&"it is there already; packetscale live receive --replace would overwrite it");
+                return refused(&"it exists; packetscale live receive --replace would overwrite it");
             }
-            None => match self.begin(&name, anew) {
+            None => match self.begin(&name, restart) {
                 Ok(Some(reading)) => reading,
                 Ok(None) => {
-                    let text = format!("{name}: another session writes it");
+                    let text = format!("{name}: the file is locked by another session");
                     return Opening::Refused(Reason::Busy, RETRY_MS, text);
                 }
                 Err(error) => return refused(&error),
@@ -180,7 +189,7 @@ impl Store for Directory {
             }
             Ok(Err(error)) => refused(&error),
             Err(TryRecvError::Empty) => {
-                self.reading.insert(session, Reading { asked: Instant::now(), ..reading });
+                self.reading.insert(session, Reading { requested: Instant::now(), ..reading });
                 Opening::Later
             }
             Err(TryRecvError::Disconnected) => refused(&"it cannot be read"),
@@ -188,7 +197,7 @@ impl Store for Directory {
     }
 
     fn tidy(&mut self, is_there: &dyn Fn(u64) -> bool) {
-        self.reading.retain(|session, reading| is_there(*session) && reading.asked.elapsed() < ASKS);
+        self.reading.retain(|session, reading| is_there(*session) && reading.requested.elapsed() < IDLE_LIMIT);
     }
 }
 
@@ -217,14 +226,14 @@ impl Part for Taken {
 
     fn keep(&mut self, bytes: u64, hash: &[u8; HASH]) -> Keeping {
         let not = |error: io::Error| {
-            Keeping::Refused(format!("{}: cannot have its name: {error}", self.place.under_way.display()))
+            Keeping::Refused(format!("{}: cannot rename it to its final name: {error}", self.place.under_way.display()))
         };
         let Some(naming) = &self.naming else {
             if self.bytes != bytes || self.hasher.finalize() != blake3::Hash::from_bytes(*hash) {
-                // What is wrong must not be continued.
+                // Never resume a wrong file.
                 self.gone = true;
                 let _ = std::fs::remove_file(&self.place.under_way);
-                return Keeping::Refused("what arrived is not what was sent: it was removed".to_string());
+                return Keeping::Refused("the hash differs from the sender's: the file was removed".to_string());
             }
             return match self.named(hash) {
                 Ok(naming) => {
@@ -244,32 +253,32 @@ impl Part for Taken {
 }
 
 impl Taken {
-    /// Begins to write the file to the disk and to give it its name then: a disk may be slow, and others wait for nobody's.
-    /// The file stays locked meanwhile.
+    /// Starts to flush the file and to rename it to its name, in a separate thread: disks may be slow, and other clients must
+    /// not wait. The file stays locked meanwhile.
     fn named(&self, hash: &[u8; HASH]) -> io::Result<Receiver<io::Result<()>>> {
-        let (file, place, tell) = (self.file.try_clone()?, self.place.clone(), Arc::clone(&self.tell));
+        let (file, place, on_received) = (self.file.try_clone()?, self.place.clone(), Arc::clone(&self.on_received));
         let received = Received { name: place.name.clone(), bytes: self.bytes, hash: *hash };
         let (done, naming) = mpsc::channel();
         std::thread::Builder::new().name("receive-keep".to_string()).spawn(move || {
-            let kept = file.sync_all().and_then(|()| place.name());
-            if kept.is_ok() {
-                tell(&received);
+            let saved = file.sync_all().and_then(|()| place.name());
+            if saved.is_ok() {
+                on_received(&received);
             }
-            let _ = done.send(kept);
+            let _ = done.send(saved);
         })?;
         Ok(naming)
     }
 }
 
 impl Place {
-    /// Gives the file its name, and writes that to the disk.
+    /// Renames the file to its final name, and flushes the directory.
     fn name(&self) -> io::Result<()> {
         let named = self.folder.join(&self.name);
         if self.replace {
             std::fs::rename(&self.under_way, &named)?;
         } else {
             match rename_unless_there(&self.under_way, &named) {
-                // Not every file system can (NFS). A link does not replace, either.
+                // Some file systems (NFS) cannot do this. A hard link does not replace a file, either.
                 Err(Errno::EINVAL | Errno::ENOSYS) => {
                     std::fs::hard_link(&self.under_way, &named)?;
                     std::fs::remove_file(&self.under_way)?;
@@ -277,7 +286,7 @@ impl Place {
                 other => other.map_err(io::Error::from)?,
             }
         }
-        // Not every file system can do that with a directory; the file itself is there.
+        // Some file systems cannot flush a directory; the file itself is flushed.
         let _ = File::open(&self.folder).and_then(|folder| folder.sync_all());
         Ok(())
     }
@@ -285,7 +294,7 @@ impl Place {
 
 impl Drop for Taken {
     fn drop(&mut self) {
-        // Nothing of it has arrived: there is nothing to go on with. It is still locked.
+        // Nothing of it has arrived, so nothing can be resumed. It is still locked.
         if !self.gone && self.file.metadata().is_ok_and(|file| file.len() == 0) {
             let _ = std::fs::remove_file(&self.place.under_way);
         }
@@ -296,22 +305,22 @@ impl Drop for Taken {
 mod tests {
     use super::*;
 
-    /// Asks until it is known.
-    fn opened(store: &mut Directory, session: u64, name: &str, anew: bool) -> Opening {
+    /// Repeats the request until the result is known.
+    fn opened(store: &mut Directory, session: u64, name: &str, restart: bool) -> Opening {
         loop {
-            match store.open(session, name, anew) {
+            match store.open(session, name, restart) {
                 Opening::Later => std::thread::yield_now(),
                 known => return known,
             }
         }
     }
 
-    /// A directory that tells nobody.
+    /// A directory without a callback.
     fn directory(path: &Path, replace: bool) -> Directory {
         Directory::new(path, replace, |_| {}).expect("a store")
     }
 
-    /// Asks until it is known.
+    /// Repeats the request until the result is known.
     fn kept(part: &mut Box<dyn Part>, bytes: u64, hash: &[u8; HASH]) -> Keeping {
         loop {
             match part.keep(bytes, hash) {
@@ -326,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn names_from_the_network_are_only_names() {
+    fn network_names_cannot_leave_directory() {
         for (name, expected) in [
             ("a.txt", "a.txt"),
             ("../../etc/passwd", "passwd"),
@@ -348,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_that_was_left_in_the_middle_goes_on_and_gets_its_name_at_the_end() {
+    fn resumes_partial_file_and_renames_it_at_end() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut store = directory(folder.path(), false);
         let Opening::Open(mut part, 0, none) = opened(&mut store, 1, "x/data", false) else { panic!("not opened") };
@@ -368,7 +377,7 @@ mod tests {
     }
 
     #[test]
-    fn existing_file_is_overwritten_only_on_request_and_a_corrupt_one_is_dropped() {
+    fn overwrites_only_on_request_and_drops_corrupt_file() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("data"), b"old").expect("written");
         let mut store = directory(folder.path(), true);
@@ -384,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_that_names_many_files_has_one_and_leaves_none_that_is_empty() {
+    fn session_has_one_file_and_leaves_no_empty_one() {
         let folder = tempfile::tempdir().expect("a folder");
         let mut store = directory(folder.path(), false);
         for name in 0..100 {
@@ -395,30 +404,30 @@ mod tests {
         let _ = store.open(2, "other", false);
         store.tidy(&|session| session == 1);
         assert!(store.reading.is_empty());
-        // The threads that were reading notice soon that nobody waits.
+        // The reading threads notice soon that no client waits.
         while std::fs::read_dir(folder.path()).expect("read").count() > 0 {
             std::thread::yield_now();
         }
     }
 
-    /// Whoever is told has the file; a client that goes meanwhile loses nothing.
+    /// Once the callback runs the file is saved, even if the client has gone.
     #[test]
-    fn a_file_that_is_being_kept_is_told_and_gets_its_name_also_if_nobody_asks_again() {
+    fn saves_file_without_further_requests() {
         let folder = tempfile::tempdir().expect("a folder");
-        let (tell, told) = mpsc::channel();
-        let tell = move |received: &Received| drop(tell.send(received.clone()));
-        let mut store = Directory::new(folder.path(), false, tell).expect("a store");
+        let (on_received, received) = mpsc::channel();
+        let on_received = move |received: &Received| drop(on_received.send(received.clone()));
+        let mut store = Directory::new(folder.path(), false, on_received).expect("a store");
         let Opening::Open(mut part, ..) = opened(&mut store, 1, "data", false) else { panic!("not opened") };
         part.append(b"all").expect("written");
         let _ = part.keep(3, &hash(b"all"));
         drop(part);
         let expected = Received { name: "data".to_string(), bytes: 3, hash: hash(b"all") };
-        assert_eq!(told.recv().expect("told"), expected);
+        assert_eq!(received.recv().expect("sent"), expected);
         assert_eq!(std::fs::read(folder.path().join("data")).expect("there"), b"all");
     }
 
     #[test]
-    fn who_begins_anew_does_not_get_what_was_there_and_a_link_is_not_followed() {
+    fn restart_discards_partial_and_follows_no_link() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join(".data.part"), b"of another").expect("written");
         let mut store = directory(folder.path(), false);

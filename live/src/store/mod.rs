@@ -1,5 +1,5 @@
-//! Where a receiver puts files: names from the network are only names, a file that is under way has another one, and what
-//! is there is not lost.
+//! A receiver's files: names from the network never leave the directory, partial files have a different name, and existing
+//! files are not lost.
 
 mod directory;
 mod rename;
@@ -9,26 +9,26 @@ pub use directory::{Directory, Received, plain};
 use crate::wire::{HASH, Reason};
 use std::io;
 
-/// Takes files.
+/// Stores files.
 pub trait Store: Send {
-    /// The client of a session wants to send a file of this name, perhaps asking again. `anew`: what is there is of another.
-    fn open(&mut self, session: u64, name: &str, anew: bool) -> Opening;
+    /// A session's client wants to send a file of this name, perhaps repeatedly. `restart`: discard a partial file.
+    fn open(&mut self, session: u64, name: &str, restart: bool) -> Opening;
 
-    /// Lets go what sessions that are there no longer, or ask no more, were waiting for.
+    /// Releases files of sessions that have ended, or no longer request them.
     fn tidy(&mut self, is_there: &dyn Fn(u64) -> bool);
 }
 
-/// Whether a file is taken.
+/// Result of opening a file.
 pub enum Opening {
-    /// This is not known yet: the client will ask again.
+    /// Not yet known: the client will repeat its request.
     Later,
-    /// It is: there are so many bytes of it, with this BLAKE3 hash.
+    /// It is open: its length and BLAKE3 hash so far.
     Open(Box<dyn Part>, u64, [u8; HASH]),
-    /// It is not, for this reason; perhaps after so many milliseconds.
+    /// Refused, for this reason; perhaps retry after this number of milliseconds.
     Refused(Reason, u32, String),
 }
 
-/// A file that is under way. Dropping it keeps what has arrived, for a client that comes again.
+/// A partial file. Dropping it keeps its bytes, so that the client can resume.
 pub trait Part: Send {
     /// The next bytes.
     ///
@@ -36,17 +36,17 @@ pub trait Part: Send {
     /// The system's.
     fn append(&mut self, data: &[u8]) -> io::Result<()>;
 
-    /// All has arrived, as its client says, perhaps again: the file gets its name, if it has so many bytes with this hash.
+    /// The client reports the end of data, perhaps repeatedly: saves the file under its name if length and hash agree.
     fn keep(&mut self, bytes: u64, hash: &[u8; HASH]) -> Keeping;
 }
 
-/// Whether a file is kept.
+/// Whether a file is saved.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Keeping {
-    /// It is being written: the client will ask again.
+    /// In progress: the client will repeat its request.
     Later,
-    /// It is on the disk, under its name.
+    /// Flushed to disk, under its final name.
     Kept,
-    /// It is not, for this reason.
+    /// Refused, for this reason.
     Refused(String),
 }

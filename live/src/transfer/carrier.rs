@@ -1,11 +1,11 @@
-//! What carries datagrams between a sender and its server: a socket ([`super::Wired`]), or in tests a link that is computed.
+//! Carries datagrams between a sender and its server: a socket ([`super::Wired`]), or a computed link in tests.
 
 use packetscale_models::units::{Ecn, Time};
 use std::io;
 
 /// A datagram that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Heard {
+pub struct Datagram {
     /// Its length.
     pub length: usize,
     /// When it arrived; not later than now.
@@ -17,18 +17,18 @@ pub trait Carrier {
     /// Now.
     fn now(&mut self) -> Time;
 
-    /// Sends a datagram. Returns when it really left: not before the call, not after its end. `exactly`: who asks makes
-    /// something of that time; else the call's is good enough.
+    /// Sends a datagram. Returns its departure time, within the call. `exactly`: the caller needs the exact time; otherwise
+    /// the time of the call is enough.
     ///
     /// # Errors
-    /// It cannot be sent, and no later one can. What a queue of this machine drops is lost as on the path.
+    /// It cannot be sent, and no later one can. A drop in a queue of this machine counts as a loss on the path.
     fn send(&mut self, datagram: &[u8], ecn: Ecn, exactly: bool) -> io::Result<Time>;
 
     /// A datagram that is there; `None`: none is.
     ///
     /// # Errors
     /// The system's.
-    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<Heard>>;
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<Datagram>>;
 
     /// Waits until an instant, or until shortly before if a datagram comes earlier.
     ///

@@ -1,5 +1,5 @@
-//! A controller that is told when its packets really left: the host sends a packet first, reads the kernel's time of its
-//! departure, and only then says that it was sent. So what a controller makes of gaps is made of those that were created.
+//! Reports packets to a controller at their real departure: the host sends a packet, reads the kernel's departure time, and
+//! then notifies the controller. So the controller computes with the gaps that were created.
 
 use packetscale_models::congestion::{
     AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Probing, Sent, Timeout, Undo,
@@ -22,7 +22,7 @@ impl<C: Extras> Departing<C> {
         Departing { inner, leaving: None, losses: Vec::new() }
     }
 
-    /// The packet that was handed out last left at this time; not before it was handed out.
+    /// Departure time of the last packet handed out; not before it was handed out.
     #[inline]
     pub fn departed(&mut self, at: Time) {
         if let Some(sent) = self.leaving.take() {
@@ -30,18 +30,18 @@ impl<C: Extras> Departing<C> {
         }
     }
 
-    /// Another controller decides from now on.
+    /// Replaces the controller from now on.
     pub fn replace(&mut self, inner: C) {
         self.settle();
         self.inner = inner;
     }
 
-    /// The losses that were judged since the last call.
+    /// The losses declared since the last call.
     pub fn take_losses(&mut self) -> Vec<(Time, u32)> {
         std::mem::take(&mut self.losses)
     }
 
-    /// An event follows: what was handed out has left by now.
+    /// Called before an event: the packet handed out has left by now.
     #[inline]
     fn settle(&mut self) {
         self.departed(Time::ZERO);

@@ -1,8 +1,7 @@
-//! Drives the sending ends of a session's flows over a carrier, in one thread: it reads acknowledgments, lets leave what may
-//! leave when it may, and waits for what comes first.
+//! Drives the sending ends of a session's flows over a carrier, in one thread: reads acknowledgments, sends packets that are
+//! due, and waits for the next event.
 //!
-//! The server's grant is kept to here, by a token bucket over all flows: a sender that is held back by it leaves late, as on
-//! a busy host.
+//! A token bucket over all flows enforces the server's grant here. A sender that it delays departs late, as on a busy host.
 
 use super::{ALIVE, Carrier, Outgoing};
 use crate::wire::{Body, Grant, Header, Keys, MOST_SIZE, Packet, Reason, SEGMENT_HEAD};
@@ -10,102 +9,102 @@ use packetscale_models::transport::Segment;
 use packetscale_models::units::{Ecn, Span, Time};
 use std::io;
 
-/// The bucket of the grant holds what its rate brings in this time: less than a server lets pass.
+/// Depth of the grant's bucket, as a time at its rate: less than a server tolerates.
 const AHEAD: Span = Span::from_millis(20);
-/// A bucket holds this many bytes at least: a burst of full packets.
+/// Minimum depth of a bucket: a burst of full packets.
 const LEAST_AHEAD: f64 = 32_000.0;
-/// So many packets of a flow may leave before acknowledgments are read again.
+/// Packets of a flow that may leave between two reads of acknowledgments.
 const BURST: usize = 32;
 
-/// What is sent, and what happens to it.
+/// The flows of a session.
 pub trait Flows {
     /// The flows.
     fn count(&self) -> usize;
 
-    /// One of them, with the number that the session gave it; `None`: it has not begun or has ended.
+    /// A flow, with its number in the session; `None`: it has not begun or has ended.
     fn flow(&mut self, flow: usize) -> Option<(u32, &mut Outgoing)>;
 
-    /// Writes a segment's data, from `data[0]` on; returns their length.
+    /// Writes a segment's data from `data[0]` on; returns their length.
     fn fill(&mut self, flow: usize, segment: &Segment, data: &mut [u8]) -> usize;
 
-    /// It is this late: begins and ends flows, hands over data. Returns when to call again, or that all is over.
+    /// Advances to `now`: begins and ends flows, provides data. Returns when to call again, or that all flows are over.
     ///
     /// # Errors
-    /// Why it cannot go on.
-    fn look(&mut self, now: Time) -> Result<Next, Ends>;
+    /// A failure of the flows.
+    fn step(&mut self, now: Time) -> Result<Next, Ends>;
 
-    /// A segment is acknowledged, or something else has happened to a flow.
+    /// Called when a segment was acknowledged, or a flow's state changed otherwise.
     fn acknowledged(&mut self, _flow: usize, _now: Time) {}
 }
 
-/// What follows.
+/// The next step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// Nothing before this instant.
+    /// Idle until this instant.
     At(Time),
     /// All is over.
     Over,
 }
 
-/// Why a session ended before its time.
+/// Why a session ended early.
 #[derive(Debug, thiserror::Error)]
 pub enum Ends {
     /// The socket.
     #[error("the socket: {0}")]
     Socket(#[from] io::Error),
-    /// The server has ended it.
+    /// The server closed it.
     #[error("the server has ended the session: {}", .0.words())]
     Closed(Reason),
-    /// The server does not go on with a flow.
+    /// The server refuses a flow.
     #[error("{0}")]
     Refused(String),
-    /// Nothing was heard.
-    #[error("nothing was heard of the server for {0}")]
+    /// Nothing was received.
+    #[error("no packet from the server for {0}")]
     Silent(Span),
-    /// It answers, and nothing more arrives.
-    #[error("the server answers, and has taken nothing for {0}")]
+    /// The server answers, but acknowledges no more data.
+    #[error("the server answers, but has acknowledged no data for {0}")]
     Stalled(Span),
-    /// What was to be sent cannot be read.
-    #[error("what is sent cannot be read: {0}")]
+    /// The source of the data cannot be read.
+    #[error("cannot read the data to send: {0}")]
     Unreadable(String),
 }
 
-/// How a session is written and read.
+/// Parameters of a session's packets.
 #[derive(Clone, Copy, Debug)]
 pub struct Session<'a> {
     /// Its id.
     pub id: u64,
-    /// The keys that seal it, and which of them.
+    /// The session's keys, and the id of the one in use.
     pub keys: &'a Keys,
     /// The id of the key; 0: none.
     pub key: u16,
-    /// What was granted.
+    /// Limits that the server granted.
     pub grant: Grant,
-    /// Milliseconds since 1970 at the start of the run: what seals say.
+    /// Milliseconds since 1970 at the start of the run, for seals.
     pub wall_ms: u64,
-    /// Nothing heard for so long ends it; so does nothing acknowledged of what was sent, a ping later.
+    /// The session ends after this time without a packet from the server, or without an acknowledgment of data after a ping.
     pub patience: Span,
 }
 
-/// What was done.
+/// Totals of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Driven {
-    /// Bytes of payloads that were sent.
+    /// Bytes of payloads sent.
     pub bytes: u64,
-    /// Times when a packet had to wait for the server's grant.
+    /// Number of packets that had to wait for the server's grant.
     pub held: u64,
 }
 
-/// The state of a session that is driven.
+/// State of a driven session.
 struct Driver<'a, C> {
     carrier: &'a mut C,
     session: Session<'a>,
     tokens: f64,
     filled: Time,
-    /// When something was sent last, and heard last.
+    /// When the last packet was sent, and the last received.
     sent: Time,
-    heard: Time,
-    /// When something was acknowledged last, or nothing had to be; and how many packets were.
+    received: Time,
+    /// When data was last acknowledged, or none was outstanding; and the packets acknowledged until then.
     advanced: Time,
     delivered: u64,
     datagram: Vec<u8>,
@@ -125,7 +124,7 @@ pub fn drive<C: Carrier>(carrier: &mut C, session: Session<'_>, flows: &mut dyn 
         tokens: depth(&session.grant),
         filled: now,
         sent: now,
-        heard: now,
+        received: now,
         advanced: now,
         delivered: 0,
         datagram: vec![0; MOST_SIZE],
@@ -133,24 +132,24 @@ pub fn drive<C: Carrier>(carrier: &mut C, session: Session<'_>, flows: &mut dyn 
         driven: Driven::default(),
     };
     loop {
-        driver.hear(flows)?;
-        let Next::At(mut due) = flows.look(driver.carrier.now())? else { return Ok(driver.driven) };
+        driver.receive(flows)?;
+        let Next::At(mut due) = flows.step(driver.carrier.now())? else { return Ok(driver.driven) };
         for flow in 0..flows.count() {
             due = due.min(driver.serve(flow, flows)?);
         }
         let now = driver.carrier.now();
         if now >= driver.sent + ALIVE {
-            driver.say(Body::Ping, now)?;
+            driver.send(Body::Ping, now)?;
         }
-        if now >= driver.heard + session.patience {
+        if now >= driver.received + session.patience {
             return Err(Ends::Silent(session.patience));
         }
-        // A path that is dead is silent before that.
+        // A dead path is silent before that.
         let stalled = driver.advanced(flows, now) + session.patience + ALIVE;
         if now >= stalled {
             return Err(Ends::Stalled(session.patience));
         }
-        due = due.min(driver.sent + ALIVE).min(driver.heard + session.patience).min(stalled);
+        due = due.min(driver.sent + ALIVE).min(driver.received + session.patience).min(stalled);
         if due > now {
             driver.carrier.wait(due)?;
         }
@@ -161,7 +160,7 @@ fn depth(grant: &Grant) -> f64 {
     (grant.rate_bps as f64 / 8.0 * AHEAD.as_secs_f64()).max(LEAST_AHEAD).max(2.0 * f64::from(grant.size))
 }
 
-/// Whether one of them has this number.
+/// Whether there is a flow with this number.
 fn has(flows: &mut dyn Flows, number: u32) -> bool {
     (0..flows.count()).any(|flow| flows.flow(flow).is_some_and(|(this, _)| this == number))
 }
@@ -176,14 +175,14 @@ impl<C: Carrier> Driver<'_, C> {
         self.session.wall_ms + now.nanos() / 1_000_000
     }
 
-    fn say(&mut self, body: Body, now: Time) -> Result<(), Ends> {
+    fn send(&mut self, body: Body, now: Time) -> Result<(), Ends> {
         let datagram = self.written(0, body, now);
         self.carrier.send(&datagram, Ecn::NotEct, false)?;
         self.sent = now;
         Ok(())
     }
 
-    /// When the flows went on last. Those that have nothing to wait for do.
+    /// When the flows last made progress. A flow without outstanding data counts as making progress.
     fn advanced(&mut self, flows: &mut dyn Flows, now: Time) -> Time {
         let (mut delivered, mut waits) = (0, false);
         for flow in 0..flows.count() {
@@ -199,26 +198,26 @@ impl<C: Carrier> Driver<'_, C> {
     }
 
     /// Reads what has arrived.
-    fn hear(&mut self, flows: &mut dyn Flows) -> Result<(), Ends> {
-        while let Some(heard) = self.carrier.receive(&mut self.buffer)? {
-            let datagram = &self.buffer[..heard.length];
-            let (id, keys, wall_ms) = (self.session.id, self.session.keys, self.wall_ms(heard.at));
-            let ours = |packet: &Packet| packet.header.session == id && packet.is_genuine(datagram, keys, wall_ms);
-            let Some(Packet { header, body }) = Packet::read(datagram).filter(ours) else { continue };
-            self.heard = self.heard.max(heard.at);
+    fn receive(&mut self, flows: &mut dyn Flows) -> Result<(), Ends> {
+        while let Some(datagram) = self.carrier.receive(&mut self.buffer)? {
+            let bytes = &self.buffer[..datagram.length];
+            let (id, keys, wall_ms) = (self.session.id, self.session.keys, self.wall_ms(datagram.at));
+            let ours = |packet: &Packet| packet.header.session == id && packet.is_genuine(bytes, keys, wall_ms);
+            let Some(Packet { header, body }) = Packet::read(bytes).filter(ours) else { continue };
+            self.received = self.received.max(datagram.at);
             match body {
                 Body::Ack(ack) => {
                     let known = (0..flows.count()).find(|flow| {
                         flows.flow(*flow).is_some_and(|(number, outgoing)| {
                             let this = number == header.number;
                             if this {
-                                outgoing.on_ack(heard.at, &ack);
+                                outgoing.on_ack(datagram.at, &ack);
                             }
                             this
                         })
                     });
                     if let Some(flow) = known {
-                        flows.acknowledged(flow, heard.at);
+                        flows.acknowledged(flow, datagram.at);
                     }
                 }
                 Body::Close(reason) => return Err(Ends::Closed(reason)),
@@ -229,7 +228,7 @@ impl<C: Carrier> Driver<'_, C> {
         Ok(())
     }
 
-    /// Lets leave of a flow what may leave now. Returns when it must be looked at again.
+    /// Sends a flow's due packets. Returns when to call again.
     fn serve(&mut self, flow: usize, flows: &mut dyn Flows) -> Result<Time, Ends> {
         let now = self.carrier.now();
         match flows.flow(flow) {
@@ -255,7 +254,7 @@ impl<C: Carrier> Driver<'_, C> {
                 outgoing.departed(&segment, left);
             }
         }
-        // There is more: at once, after acknowledgments were read.
+        // More packets are due: continue after reading acknowledgments.
         Ok(now)
     }
 
@@ -270,11 +269,11 @@ impl<C: Carrier> Driver<'_, C> {
         length + tag.len()
     }
 
-    /// When the grant lets the next packet go; `None`: now.
+    /// When the grant permits the next packet; `None`: now.
     fn granted(&mut self, now: Time) -> Option<Time> {
         let bytes_per_s = self.session.grant.rate_bps as f64 / 8.0;
-        let brought = now.saturating_since(self.filled).as_secs_f64() * bytes_per_s;
-        self.tokens = (self.tokens + brought).min(depth(&self.session.grant));
+        let refill = now.saturating_since(self.filled).as_secs_f64() * bytes_per_s;
+        self.tokens = (self.tokens + refill).min(depth(&self.session.grant));
         self.filled = self.filled.max(now);
         let missing = f64::from(self.session.grant.size) - self.tokens;
         (missing > 0.0).then(|| now + Span::from_secs_f64(missing / bytes_per_s.max(1.0)).max(Span::from_micros(1)))

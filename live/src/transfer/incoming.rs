@@ -1,5 +1,5 @@
-//! The receiving end of a flow. It has no clock and no socket: acknowledgments are what the transport's receiver decides,
-//! with the arrival of every segment since the one before.
+//! The receiving end of a flow, without a clock or a socket: the transport's receiver decides when to acknowledge, and each
+//! acknowledgment carries the arrival times since the last one.
 
 use super::{MOST_DELAYED, MOST_HELD, MOST_RANGES, MOST_WINDOW};
 use crate::store::{Keeping, Part};
@@ -11,15 +11,15 @@ use std::collections::BTreeMap;
 /// The receiving end of a flow.
 pub struct Incoming {
     receiver: Receiver,
-    /// What was told when it began, to be told again.
+    /// The reply to its request, for repeated requests.
     begun: Begun,
     size: usize,
     stamps: bool,
-    /// Arrivals that no acknowledgment has told yet, and those that only the last has told: it may be lost.
+    /// Arrivals that no acknowledgment has reported yet, and those that only the last has reported: it may be lost.
     came: Vec<Came>,
-    told: Vec<Came>,
+    reported: Vec<Came>,
     source: Source,
-    /// Whether arrivals say how they were marked.
+    /// Whether arrivals report their ECN marks.
     reads_marks: bool,
     file: Option<Assembly>,
 }
@@ -27,42 +27,42 @@ pub struct Incoming {
 /// A segment that arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen<'a> {
-    /// Its place.
+    /// Its sequence number.
     pub sequence: u64,
-    /// Which transmission.
+    /// Its transmission number.
     pub transmission: u64,
     /// Its data.
     pub data: &'a [u8],
-    /// When, in nanoseconds of the clock that stamps arrivals.
+    /// Arrival time in nanoseconds of the stamping clock.
     pub ns: u64,
-    /// Who took the time.
+    /// Clock that took the times.
     pub source: Source,
-    /// Whether it was marked "congestion experienced"; `None`: that is not read.
+    /// Whether it was marked "congestion experienced"; `None`: unknown.
     pub marked: Option<bool>,
 }
 
-/// A file under way.
+/// A file in progress.
 struct Assembly {
     part: Box<dyn Part>,
     /// Segments above a hole.
     above: BTreeMap<u64, Vec<u8>>,
-    /// A segment was shorter than the others, or its sender has said that all has arrived: no more follow.
+    /// A short segment arrived, or the sender reported the end: no more data follow.
     ended: bool,
-    /// It has its name.
-    kept: bool,
+    /// Whether it was saved under its name.
+    saved: bool,
 }
 
-/// Why a flow cannot go on.
+/// Why a flow fails.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Halt {
-    /// Its sender does not keep to what was agreed.
+    /// Its sender violates the agreement.
     Wrong,
-    /// The file cannot be written, or is not what its sender has.
+    /// The file cannot be written, or differs from the sender's.
     File(String),
 }
 
 impl Incoming {
-    /// The window that is granted: what was wished, and no more than the memory for a flow.
+    /// The granted window: the requested one, limited by the memory for a flow.
     pub fn window(begin: &Begin) -> u32 {
         let held = match begin.purpose {
             Purpose::Measure => u64::from(MOST_WINDOW),
@@ -71,19 +71,19 @@ impl Incoming {
         begin.window.min(MOST_WINDOW).min(u32::try_from(held).unwrap_or(u32::MAX))
     }
 
-    /// A flow that begins. `part`: the file's, with what it has already.
+    /// A new flow. `part`: its file, with the bytes received earlier.
     pub fn new(begin: &Begin, part: Option<(Box<dyn Part>, u64, [u8; HASH])>) -> Incoming {
         let window = Incoming::window(begin);
         let params = ReceiverParams {
             delayed_ack: u32::from(begin.delayed_ack).clamp(1, MOST_DELAYED),
             delayed_ack_timeout: Span::from_micros(u64::from(begin.delayed_ack_us)),
             window: u64::from(window),
-            // The arrivals of its own have no room for all.
+            // The transport's list of arrivals is too short for all.
             stamps: false,
         };
         let (file, offset, hash) = match part {
             Some((part, offset, hash)) => {
-                (Some(Assembly { part, above: BTreeMap::new(), ended: false, kept: false }), offset, hash)
+                (Some(Assembly { part, above: BTreeMap::new(), ended: false, saved: false }), offset, hash)
             }
             None => (None, 0, [0; HASH]),
         };
@@ -93,14 +93,14 @@ impl Incoming {
             size: usize::from(begin.size),
             stamps: begin.stamps,
             came: Vec::new(),
-            told: Vec::new(),
+            reported: Vec::new(),
             source: Source::Card,
             reads_marks: false,
             file,
         }
     }
 
-    /// What was told when it began.
+    /// The reply to the request that began it.
     pub fn begun(&self) -> Begun {
         self.begun
     }
@@ -117,11 +117,11 @@ impl Incoming {
     pub fn segment(&mut self, now: Time, seen: &Seen<'_>) -> Result<Option<Acknowledgment>, Halt> {
         let Seen { sequence, transmission, data, .. } = *seen;
         let next = self.receiver.next_expected();
-        // Without a key a segment of a wrong length may be anybody's.
+        // Without a key, anyone may have sent a segment of a wrong length.
         if data.is_empty() || data.len() > self.size || sequence >= next.saturating_add(u64::from(self.begun.window)) {
             return Ok(None);
         }
-        // It is sent again, when there is room in the list.
+        // Drop it when the list of ranges is full; the sender repeats it.
         if self.receiver.ranges() >= MOST_RANGES && self.receiver.is_apart(sequence) {
             return Ok(None);
         }
@@ -135,24 +135,24 @@ impl Incoming {
         }
         let marks = Marks { congestion: seen.marked == Some(true), burstiness: false };
         let size = Bytes::new(data.len() as u64);
-        // What is said of marks, and whether it is a repetition, decides nothing here.
+        // Marks and the retransmission flag have no effect here.
         let segment = Segment { sequence, transmission, size, retransmission: false, ecn: Ecn::NotEct, marks };
-        Ok(self.receiver.on_segment(now, &segment).map(|ack| self.told(&ack)))
+        Ok(self.receiver.on_segment(now, &segment).map(|ack| self.reported(&ack)))
     }
 
-    /// When an acknowledgment is due that was held back; [`Time::MAX`]: none.
+    /// When a delayed acknowledgment is due; [`Time::MAX`]: none.
     pub fn next_wakeup(&self) -> Time {
         self.receiver.next_wakeup()
     }
 
-    /// The time for a held-back acknowledgment has come, or not yet.
+    /// Sends a delayed acknowledgment, if due.
     pub fn on_wakeup(&mut self, now: Time) -> Option<Acknowledgment> {
-        self.receiver.on_wakeup(now).map(|ack| self.told(&ack))
+        self.receiver.on_wakeup(now).map(|ack| self.reported(&ack))
     }
 
-    fn told(&mut self, ack: &Ack) -> Acknowledgment {
+    fn reported(&mut self, ack: &Ack) -> Acknowledgment {
         let came = std::mem::take(&mut self.came);
-        let again = std::mem::replace(&mut self.told, came.clone());
+        let again = std::mem::replace(&mut self.reported, came.clone());
         let blocks = ack.sack[..usize::from(ack.blocks)].iter().map(|block| (block.start, block.end));
         Acknowledgment {
             next: ack.next_expected,
@@ -167,18 +167,18 @@ impl Incoming {
         }
     }
 
-    /// Its sender says that all has arrived. Returns whether the file is kept; if not, that is not known yet. Extra calls are
-    /// harmless.
+    /// Handles the sender's report that all data have arrived. Returns whether the file is saved; `false`: not yet known.
+    /// Idempotent.
     ///
     /// # Errors
-    /// Why the file is not kept.
+    /// Why the file cannot be saved.
     pub fn finish(&mut self, bytes: u64, hash: &[u8; HASH]) -> Result<bool, Halt> {
         let Some(file) = &mut self.file else { return Err(Halt::Wrong) };
         file.ended = true;
-        if !file.kept {
+        if !file.saved {
             match file.part.keep(bytes, hash) {
                 Keeping::Later => return Ok(false),
-                Keeping::Kept => file.kept = true,
+                Keeping::Kept => file.saved = true,
                 Keeping::Refused(why) => return Err(Halt::File(why)),
             }
         }
@@ -187,9 +187,9 @@ impl Incoming {
 }
 
 impl Assembly {
-    /// Takes a segment's data: writes what is next, holds what is above a hole.
+    /// Stores a segment's data: writes them if next in order, else buffers them above the hole.
     fn take(&mut self, next: u64, sequence: u64, data: &[u8], size: usize) -> Result<(), Halt> {
-        if self.kept || sequence < next {
+        if self.saved || sequence < next {
             return Ok(());
         }
         if sequence > next {

@@ -1,5 +1,5 @@
-//! Transfers: flows of data to a server, by the sender, the receiver and the controllers of every other host. Only the clock
-//! and what carries datagrams differ.
+//! Transfers: flows of data to a server, by the sender, receiver and controllers that all hosts use. Only the clock and the
+//! carrier of datagrams differ.
 //!
 //! ```text
 //! client: [`drive`] ── [`Outgoing`]: packetscale_models::transport::Sender, a controller ──┐
@@ -7,8 +7,8 @@
 //! server: serve::Server ── [`Incoming`]: packetscale_models::transport::Receiver ──────────┘
 //! ```
 //!
-//! A [`Carrier`] takes datagrams and says when each really left. Another protocol (QUIC) would be another carrier, and
-//! another reader of what it carries.
+//! A [`Carrier`] sends datagrams and reports their departure times. Another protocol (QUIC) would be another carrier, with
+//! another reader of its packets.
 
 mod breaker;
 mod carrier;
@@ -21,7 +21,7 @@ mod session;
 mod wired;
 
 pub use breaker::Breaker;
-pub use carrier::{Carrier, Heard};
+pub use carrier::{Carrier, Datagram};
 pub use departing::Departing;
 pub use drive::{Driven, Ends, Flows, Next, Session, drive};
 pub use incoming::{Halt, Incoming, Seen};
@@ -32,15 +32,15 @@ pub use wired::Wired;
 
 use packetscale_models::units::Span;
 
-/// The most flows of a session.
+/// Maximum number of flows per session.
 pub const MOST_FLOWS: usize = 64;
-/// The most segments that a receiver holds for a flow.
+/// Maximum number of segments that a receiver buffers per flow.
 pub const MOST_WINDOW: u32 = 1 << 14;
-/// The most bytes of a file that arrived above a hole, and wait for it.
+/// Maximum number of buffered bytes of a file above a hole.
 pub const MOST_HELD: u64 = 16_000_000;
-/// The most ranges above a hole that a receiver keeps of a flow.
+/// Maximum number of ranges above a hole that a receiver stores per flow.
 pub const MOST_RANGES: usize = 1 << 10;
-/// The most segments that one acknowledgment answers: their arrivals fit into a datagram.
+/// Maximum number of segments per acknowledgment: their arrivals fit into a datagram.
 pub const MOST_DELAYED: u32 = 256;
-/// Nothing is sent for no longer than this: a server ends sessions that are silent.
+/// Longest interval without a packet: a server ends silent sessions.
 pub const ALIVE: Span = Span::from_millis(1000);

@@ -1,4 +1,4 @@
-//! The sending end of a flow: the transport's sender, with the times that were really created. It has no clock and no socket.
+//! The sending end of a flow: the transport's sender, with actual departure times. It has no clock and no socket.
 
 use super::punctuality::Punctuality;
 use super::{Breaker, Departing};
@@ -12,17 +12,17 @@ use packetscale_models::transport::{
 use packetscale_models::units::{Bytes, Span, Time};
 use std::collections::VecDeque;
 
-/// Times of the receiver's clock count from so long before the first that it told: others may lie before that one.
+/// Offset of the first reported arrival on the flow's receiver clock: other arrivals may be earlier.
 const BEFORE_FIRST_NS: u64 = 1_000_000_000;
-/// No time of the receiver's is believed to lie further away: a run counts picoseconds in 64 bits.
+/// Largest believable arrival time: a run counts picoseconds in 64 bits.
 const FARTHEST_NS: u64 = 100 * 86_400 * 1_000_000_000;
-/// Who takes over from a controller whose gaps this machine makes too late, and why.
+/// Takes over from a controller whose gaps this machine makes too late.
 const FALL_BACK: &str = "cubic";
 const TOO_LATE: &str = "this machine creates gaps too late";
-/// The smallest window that it begins with.
+/// Minimum initial window.
 const LEAST_WINDOW: u32 = 10;
-/// The most transmissions whose departures are kept for arrivals that may still be told.
-const MOST_KEPT: usize = 1 << 17;
+/// Maximum number of transmissions whose departures wait for an arrival report.
+const MAX_DEPARTURES: usize = 1 << 17;
 
 /// A segment that arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,27 +38,27 @@ pub struct Delivery {
 /// The sending end of a flow.
 pub struct Outgoing {
     sender: Sender<Departing<AnyController>>,
-    /// The controller is told when packets arrived.
+    /// Whether the controller receives arrival times.
     stamps: bool,
     punctuality: Punctuality,
-    /// When the next packet is to leave, if only its gap keeps it.
+    /// Due time of the next packet, if only pacing delays it.
     promised: Option<Time>,
-    /// The same of the packet before, and by how much later that left.
+    /// Due time of the packet before, and its delay.
     before: Option<(Time, Span)>,
-    /// CUBIC takes over if gaps are made too late; and after how many packets it did.
+    /// Whether CUBIC takes over when gaps are too late; and after how many packets it did.
     may_fall_back: bool,
     fell_back: Option<u64>,
     breaker: Breaker,
-    /// Nothing leaves any more.
+    /// Whether transmission has ended.
     stopped: bool,
-    /// When the breaker lets the next packet go, if that is later than the sender would.
+    /// When the breaker releases the next packet, if later than the sender would.
     held_until: Time,
-    /// The last instant that the sender was told: its clock does not go back.
+    /// The latest time passed to the sender: its clock must not go back.
     last: Time,
-    /// Departures of transmissions from this one on, until their arrivals are told.
-    first_kept: u64,
+    /// Departures of transmissions from this one on that wait for an arrival report.
+    first_departure: u64,
     departures: VecDeque<Option<(Time, Bytes)>>,
-    /// The first time that the receiver told.
+    /// Origin of the receiver's clock, from its first report.
     origin_ns: Option<u64>,
     acknowledged: u64,
     receive_window: u64,
@@ -68,8 +68,8 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// A flow that is ready at `now`. `stamps`: the controller is told arrivals if it asks for them. `recorded`: deliveries and
-    /// losses are kept for who takes them.
+    /// A flow that is ready at `now`. `stamps`: the controller receives arrival times if it needs them. `recorded`: collect
+    /// deliveries and losses.
     pub fn new(params: SenderParams, controller: AnyController, now: Time, stamps: bool, recorded: bool) -> Outgoing {
         Outgoing {
             stamps: stamps && controller.needs().arrivals,
@@ -83,7 +83,7 @@ impl Outgoing {
             stopped: false,
             held_until: Time::ZERO,
             last: now,
-            first_kept: 0,
+            first_departure: 0,
             departures: VecDeque::new(),
             origin_ns: None,
             acknowledged: 0,
@@ -94,7 +94,7 @@ impl Outgoing {
         }
     }
 
-    /// The same, with CUBIC to take over where this machine makes the gaps of its controller too late. `busy`: others want its
+    /// Hand over to CUBIC if this machine makes the controller's gaps too late. `busy`: other programs compete for the
     /// processors.
     pub fn with_fall_back(self, busy: bool) -> Outgoing {
         let punctuality = if busy { Punctuality::on_a_busy_machine() } else { Punctuality::default() };
@@ -111,12 +111,12 @@ impl Outgoing {
         &self.sender
     }
 
-    /// The sender, for what its application hands over.
+    /// The sender, for its application's data.
     pub fn sender_mut(&mut self) -> &mut Sender<Departing<AnyController>> {
         &mut self.sender
     }
 
-    /// Whether its controller makes something of when packets leave.
+    /// Whether its controller needs exact departure times.
     pub fn is_exact(&self) -> bool {
         self.stamps
     }
@@ -126,12 +126,12 @@ impl Outgoing {
         self.acknowledged
     }
 
-    /// Whether something must be acknowledged, or a window opened, before it can be over.
+    /// Whether an acknowledgment or a window update must come before it can end.
     pub fn waits(&self) -> bool {
         !self.stopped && (self.receive_window == 0 || self.acknowledged < self.sender_next())
     }
 
-    /// Nothing leaves from now on. What is under way is still acknowledged.
+    /// Stops transmission. Packets in flight are still acknowledged.
     pub fn stop(&mut self) {
         self.stopped = true;
     }
@@ -144,13 +144,13 @@ impl Outgoing {
     // ---- events -------------------------------------------------------------------------------------------------
 
     /// An acknowledgment arrived.
-    pub fn on_ack(&mut self, at: Time, told: &Acknowledgment) {
+    pub fn on_ack(&mut self, at: Time, report: &Acknowledgment) {
         let now = self.time(at);
-        let news = self.news(told);
-        self.acknowledged = self.acknowledged.max(told.next.min(self.sender_next()));
-        self.receive_window = u64::from(told.window);
-        self.marked = told.marked.or(self.marked);
-        self.each(told, &news, |sender, ack| sender.on_ack(now, ack));
+        let news = self.news(report);
+        self.acknowledged = self.acknowledged.max(report.next.min(self.sender_next()));
+        self.receive_window = u64::from(report.window);
+        self.marked = report.marked.or(self.marked);
+        self.each(report, &news, |sender, ack| sender.on_ack(now, ack));
         self.record_losses();
     }
 
@@ -167,11 +167,11 @@ impl Outgoing {
         counters.sent - counters.retransmitted
     }
 
-    /// The arrivals that were not told before.
-    fn news(&mut self, told: &Acknowledgment) -> Vec<Came> {
-        let mut news = Vec::with_capacity(told.came.len());
-        for came in &told.came {
-            let place = came.transmission.checked_sub(self.first_kept).and_then(|at| usize::try_from(at).ok());
+    /// Arrivals that earlier acknowledgments did not report.
+    fn news(&mut self, report: &Acknowledgment) -> Vec<Came> {
+        let mut news = Vec::with_capacity(report.came.len());
+        for came in &report.came {
+            let place = came.transmission.checked_sub(self.first_departure).and_then(|at| usize::try_from(at).ok());
             let kept = place.and_then(|at| self.departures.get_mut(at)).and_then(Option::take);
             let Some((left, size)) = kept else { continue };
             news.push(*came);
@@ -179,48 +179,48 @@ impl Outgoing {
                 deliveries.push(Delivery { size, left, came_ns: came.ns });
             }
         }
-        while self.departures.len() > MOST_KEPT || self.departures.front().is_some_and(Option::is_none) {
+        while self.departures.len() > MAX_DEPARTURES || self.departures.front().is_some_and(Option::is_none) {
             self.departures.pop_front();
-            self.first_kept += 1;
+            self.first_departure += 1;
         }
         news
     }
 
-    /// An acknowledgment as the transport has it: several, if it tells more arrivals than one of the transport's holds.
+    /// Splits an acknowledgment into several of the transport's if it reports more arrivals than one can hold.
     fn each(
         &mut self,
-        told: &Acknowledgment,
+        report: &Acknowledgment,
         news: &[Came],
         mut then: impl FnMut(&mut Sender<Departing<AnyController>>, &Ack),
     ) {
-        let window = u64::from(told.window);
+        let window = u64::from(report.window);
         let mut news = if self.stamps { news } else { &[] };
         while news.len() > MAX_STAMPS {
             let (some, rest) = news.split_at(MAX_STAMPS);
             news = rest;
             let in_order = some.windows(2).all(|two| two[0].sequence.wrapping_add(1) == two[1].sequence);
             let next = some[MAX_STAMPS - 1].sequence.saturating_add(1);
-            if in_order && next <= told.next {
-                let mut ack = Ack::plain(next, some[0].transmission, told.next - next + window);
+            if in_order && next <= report.next {
+                let mut ack = Ack::plain(next, some[0].transmission, report.next - next + window);
                 self.stamp(&mut ack, some);
                 then(&mut self.sender, &ack);
             }
         }
-        let mut ack = Ack::plain(told.next, told.echo, window);
+        let mut ack = Ack::plain(report.next, report.echo, window);
         self.stamp(&mut ack, news);
-        ack.duplicate = told.duplicate;
-        ack.marked = MarkCounts { congestion: told.marked.unwrap_or(0), burstiness: 0 };
-        for (place, (start, end)) in ack.sack.iter_mut().zip(&told.blocks) {
+        ack.duplicate = report.duplicate;
+        ack.marked = MarkCounts { congestion: report.marked.unwrap_or(0), burstiness: 0 };
+        for (place, (start, end)) in ack.sack.iter_mut().zip(&report.blocks) {
             *place = SackBlock { start: *start, end: *end };
         }
-        ack.blocks = told.blocks.len().min(MAX_SACK_BLOCKS) as u8;
+        ack.blocks = report.blocks.len().min(MAX_SACK_BLOCKS) as u8;
         then(&mut self.sender, &ack);
     }
 
     fn stamp(&mut self, ack: &mut Ack, news: &[Came]) {
         for (place, came) in ack.arrivals.iter_mut().zip(news) {
             let origin_ns = *self.origin_ns.get_or_insert(came.ns.wrapping_sub(BEFORE_FIRST_NS));
-            // What lies before the origin is as far away as can be.
+            // Times before the origin are clamped to 0.
             let ns = came.ns.wrapping_sub(origin_ns);
             let arrived = Time::from_nanos(if ns > u64::MAX / 2 { 0 } else { ns.min(FARTHEST_NS) });
             *place = Stamp { sequence: came.sequence, transmission: came.transmission, arrived };
@@ -228,14 +228,14 @@ impl Outgoing {
         ack.stamps = news.len() as u8;
     }
 
-    /// Timers that are due.
+    /// Runs due timers.
     pub fn on_wakeup(&mut self, now: Time) {
         let now = self.time(now);
         self.sender.on_wakeup(now);
         self.record_losses();
     }
 
-    /// What may leave now. [`Outgoing::departed`] follows.
+    /// The next segment to send, if one may leave now. Call [`Outgoing::departed`] after it.
     pub fn poll(&mut self, now: Time) -> Option<Segment> {
         if self.stopped {
             return None;
@@ -243,7 +243,7 @@ impl Outgoing {
         let now = self.time(now);
         let counters = self.sender.counters();
         let (sent, delivered) = (counters.sent, counters.delivered);
-        self.held_until = self.breaker.look(now, sent, delivered, self.sender.in_flight());
+        self.held_until = self.breaker.release_at(now, sent, delivered, self.sender.in_flight());
         if self.held_until > now {
             self.promised = None;
             return None;
@@ -255,7 +255,7 @@ impl Outgoing {
         segment
     }
 
-    /// Nothing may leave yet. Where only a gap is the reason, its end is when the next packet is to leave.
+    /// Nothing may leave yet. If pacing is the only reason, record when the next packet is due.
     fn promise(&mut self) {
         let due = self.sender.next_wakeup();
         self.promised = Some(due).filter(|due| *due < self.sender.next_deadline());
@@ -264,12 +264,12 @@ impl Outgoing {
         }
     }
 
-    /// The server's grant keeps the next packet.
+    /// Reports that the server's grant delays the next packet.
     pub fn hold(&mut self) {
         self.promised = None;
     }
 
-    /// CUBIC decides from now on, with as many packets on the way as there are.
+    /// Hands over to CUBIC, with the current number of packets in flight as its window.
     fn fall_back(&mut self, packet: Bytes) {
         let initial_window = self.sender.in_flight().max(LEAST_WINDOW);
         let setup = Setup { now: self.last, packet, handshake_rtt: self.least_rtt(), initial_window, seed: 1 };
@@ -290,17 +290,17 @@ impl Outgoing {
         if self.may_fall_back && self.fell_back.is_none() && self.punctuality.is_too_late() {
             self.fall_back(segment.size);
         }
-        debug_assert_eq!(segment.transmission, self.first_kept + self.departures.len() as u64);
+        debug_assert_eq!(segment.transmission, self.first_departure + self.departures.len() as u64);
         self.departures.push_back(Some((at, segment.size)));
-        if self.departures.len() > MOST_KEPT {
+        if self.departures.len() > MAX_DEPARTURES {
             self.departures.pop_front();
-            self.first_kept += 1;
+            self.first_departure += 1;
         }
     }
 
     /// When to wake it.
     pub fn next_wakeup(&self) -> Time {
-        // Held by the breaker, it waits for that and for its timers.
+        // When held by the breaker, it waits for that and for its timers.
         match self.held_until > self.last {
             _ if self.stopped => Time::MAX,
             true => self.held_until.min(self.sender.next_deadline()),
@@ -308,9 +308,9 @@ impl Outgoing {
         }
     }
 
-    // ---- what is known of it ------------------------------------------------------------------------------------
+    // ---- state ----------------------------------------------------------------------------------------------------
 
-    /// What it says of itself.
+    /// A sample of its state.
     pub fn sample(&self) -> FlowSample {
         FlowSample::of(&self.sender, self.receive_window)
     }
@@ -320,7 +320,7 @@ impl Outgoing {
         self.fell_back
     }
 
-    /// What has to be said beside the name of its controller.
+    /// Remark to print next to the controller's name.
     fn remark(&self) -> Option<String> {
         match self.fell_back {
             Some(_) => Some(format!("fell back to {FALL_BACK}: {TOO_LATE}")),
@@ -328,7 +328,7 @@ impl Outgoing {
         }
     }
 
-    /// What is known of it at the end.
+    /// Summary at the end.
     pub fn seen(&self, completed: Option<Time>) -> FlowSeen {
         let (counters, controller) = (self.sender.counters(), self.sender.controller());
         FlowSeen {
@@ -347,7 +347,7 @@ impl Outgoing {
         }
     }
 
-    /// The deliveries that were recorded, and when losses were judged, of how many packets.
+    /// The recorded deliveries, and the declared losses with their times.
     pub fn take_records(&mut self) -> (Vec<Delivery>, Vec<(Time, u32)>) {
         (self.deliveries.take().unwrap_or_default(), std::mem::take(&mut self.losses))
     }

@@ -1,19 +1,19 @@
-//! Whether this machine makes the gaps that a controller asks for, by when packets were to leave and when they left.
+//! Decides whether this machine can make the gaps that a controller asks for, from due and actual departure times.
 
 use packetscale_models::units::Span;
 
-/// Gaps that are judged together: a stream of few packets has as many.
+/// Gaps per judgement: the length of a short stream.
 const GAPS: u32 = 8;
-/// They are late if more than 1/8 of their time was lost: of such a stream the law reads nothing (`frame.h` in crate law).
+/// Gaps are late if more than 1/8 of their time was lost: the law ignores such a stream (`frame.h` in crate law).
 const LATE_PART: u64 = 8;
-/// The law makes up for lateness of up to half a gap.
+/// The law compensates lateness of up to half a gap.
 const MADE_UP_PART: u64 = 2;
-/// A judgement counts 1/64 in the share of judgements that are late, and the past the rest.
+/// Weight 1/64 of a judgement in the moving average of late judgements.
 const MEMORY: f64 = 64.0;
-/// Gaps are made too late when more than this share of judgements is late.
+/// Share of late judgements above which gaps are too late.
 const MOST_LATE: f64 = 0.25;
 
-/// The departures of a flow, as far as they are known.
+/// State of a flow's departures.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Punctuality {
     gaps: u32,
@@ -23,14 +23,14 @@ pub struct Punctuality {
 }
 
 impl Punctuality {
-    /// Of a machine whose processors others want, too: half as bad as it may be.
+    /// For a machine whose processors other programs also use: starts half way to the limit.
     pub fn on_a_busy_machine() -> Punctuality {
         Punctuality { late_share: MOST_LATE / 2.0, ..Punctuality::default() }
     }
 
-    /// A packet left this late; the next is to leave `apart` after the time at which that one was to.
+    /// A packet left this late; the next is due `apart` after the due time of this one.
     ///
-    /// With a gap g, that is g as long as lateness is made up for, else g / 2 after the packet left: late + g / 2.
+    /// With a gap g, the next gap is g if the lateness is compensated, else g / 2 after the packet left: late + g / 2.
     pub fn note(&mut self, late: Span, apart: Span) {
         let lost = (late * MADE_UP_PART).saturating_sub(apart);
         self.gaps += 1;
@@ -45,7 +45,7 @@ impl Punctuality {
             Punctuality { late_share: self.late_share + (judged - self.late_share) / MEMORY, ..Punctuality::default() };
     }
 
-    /// Whether gaps are made too late.
+    /// Whether gaps are too late.
     pub fn is_too_late(&self) -> bool {
         self.late_share > MOST_LATE
     }
@@ -57,7 +57,7 @@ mod tests {
 
     const GAP: Span = Span::from_micros(600);
 
-    /// After so many gaps of 600 us, of which each `every`-th was late.
+    /// State after `gaps` gaps of 600 us, of which each `every`-th was late.
     fn after(gaps: u32, every: u32, late: Span) -> Punctuality {
         let mut punctuality = Punctuality::default();
         (1..=gaps).for_each(|number| match number % every {
@@ -71,19 +71,19 @@ mod tests {
 
     /// 1 - (63/64)^18 is 0.247, and with 19 it is 0.259.
     #[test]
-    fn gaps_are_too_late_after_nineteen_late_judgements() {
+    fn nineteen_late_judgements_trigger_fallback() {
         let late = Span::from_micros(901);
         assert!(!after(18 * 8, 8, late).is_too_late());
         assert!(after(19 * 8, 8, late).is_too_late());
     }
 
     #[test]
-    fn an_eighth_that_is_lost_is_not_too_late() {
+    fn lateness_of_one_eighth_is_tolerated() {
         assert!(!after(10_000, 8, Span::from_micros(900)).is_too_late());
     }
 
     #[test]
-    fn half_a_gap_of_lateness_is_made_up_for() {
+    fn half_a_gap_of_lateness_is_recovered() {
         assert!(!after(10_000, 1, Span::from_micros(300)).is_too_late());
         // 76 us of each 600 us are lost.
         assert!(after(19 * 8, 1, Span::from_micros(376)).is_too_late());
@@ -91,14 +91,14 @@ mod tests {
 
     /// A fifth of the judgements swings around 0.2 by less than 1/64.
     #[test]
-    fn one_late_judgement_in_five_is_borne_and_one_in_three_is_not() {
+    fn tolerates_one_late_in_five_not_three() {
         assert!(!after(20_000, 5 * 8, Span::from_millis(10)).is_too_late());
         assert!(after(20_000, 3 * 8, Span::from_millis(10)).is_too_late());
     }
 
     /// 0.25 - 0.125 of 1 - 0.125 is a seventh: (63/64)^9 is 0.868, and (63/64)^10 is 0.854.
     #[test]
-    fn on_a_busy_machine_ten_late_judgements_decide() {
+    fn busy_machine_needs_ten_late_judgements() {
         let mut busy = Punctuality::on_a_busy_machine();
         (0..8 * 9).for_each(|_| busy.note(Span::from_millis(1), Span::from_micros(1_300)));
         assert!(!busy.is_too_late());

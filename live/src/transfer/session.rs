@@ -1,4 +1,4 @@
-//! What a session does for transfers: it is opened with patience, flows begin in it, and it is driven over its socket.
+//! A client's session for transfers: open it with retries, begin flows, drive them over its socket.
 
 use super::drive::{Session, drive};
 use super::{ALIVE, Driven, Ends, Flows, Wired};
@@ -9,41 +9,41 @@ use packetscale_models::units::Span;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// How often, and for how long at most each time, a refused session is tried again. A session that was lost ends within that.
+/// Number and maximum length of waits after a refusal of a session. A lost session ends within that.
 const TRIES: u32 = 3;
 pub(crate) const LONGEST_RETRY: Duration = Duration::from_millis(6_000);
-/// A receiver that must read what it has of a file, or write it to its disk, is asked so many times, each for 1.5 s.
+/// Number of requests, 1.5 s each, to a receiver that must read a partial file or write one to its disk.
 const PATIENT: u32 = 40;
 
-/// It is asked sooner at first: most disks are quick, and its first answer is none, since it is written by another thread.
+/// Earlier first retries: most disks are quick, and the first reply is never final, since another thread writes it.
 const SOON_NS: [u64; 5] = [10_000_000, 20_000_000, 40_000_000, 80_000_000, 160_000_000];
 
-/// Why there is no flow.
+/// Why a flow could not begin.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// The session.
     #[error("{0}")]
     Session(#[from] ProbeError),
-    /// The server does not take it, for this reason; it may be asked again after so many milliseconds.
+    /// The server refuses, for this reason; retry after this number of milliseconds.
     #[error("{text}")]
     Refused {
         /// Why.
         reason: Reason,
         /// Why, in words.
         text: String,
-        /// When to ask again; 0: not known.
+        /// When to retry; 0: unknown.
         retry_ms: u32,
     },
 }
 
 impl Client {
-    /// Opens a session as [`Client::open`] does, and tries again where a server says when.
+    /// Opens a session as [`Client::open`] does, and retries when the server says when.
     ///
     /// # Errors
     /// As [`Client::open`].
-    pub fn open_patiently(server: SocketAddr, keys: &Keys, wish: Grant) -> Result<Client, ProbeError> {
+    pub fn open_patiently(server: SocketAddr, keys: &Keys, request: Grant) -> Result<Client, ProbeError> {
         for _ in 1..TRIES {
-            match Client::open(server, keys.clone(), wish) {
+            match Client::open(server, keys.clone(), request) {
                 Err(ProbeError::Refused { retry_ms: after @ 1.., .. })
                     if u128::from(after) <= LONGEST_RETRY.as_millis() =>
                 {
@@ -52,23 +52,23 @@ impl Client {
                 other => return other,
             }
         }
-        Client::open(server, keys.clone(), wish)
+        Client::open(server, keys.clone(), request)
     }
 
     /// Begins a flow; returns its number.
     ///
     /// # Errors
-    /// The server does not take it, there is no answer, or the system.
+    /// The server refuses it, there is no reply, or a system error.
     pub fn begin(&mut self, begin: Begin) -> Result<(u32, Begun), SessionError> {
-        let wanted = |body: &Body| matches!(body, Body::Begun(_) | Body::Refuse { .. });
-        match self.patiently(|client| client.request(Body::Begin(begin.clone()), wanted))? {
+        let is_answer = |body: &Body| matches!(body, Body::Begun(_) | Body::Refuse { .. });
+        match self.patiently(|client| client.request(Body::Begin(begin.clone()), is_answer))? {
             Body::Begun(begun) => Ok((self.number, begun)),
             Body::Refuse { code: reason, text, retry_ms } => Err(SessionError::Refused { reason, text, retry_ms }),
             _ => Err(ProbeError::NoAnswer(self.server).into()),
         }
     }
 
-    /// Drives flows that have begun until they are over. Nothing heard for `patience` ends it.
+    /// Drives flows that have begun until they end. `patience` without a packet from the server ends the session.
     ///
     /// # Errors
     /// Why they end before that.
@@ -79,22 +79,22 @@ impl Client {
         drive(&mut Wired::new(&self.socket, self.server, self.pacer), session, flows)
     }
 
-    /// Says that all of a file is acknowledged.
+    /// Reports that all of a file is acknowledged.
     ///
     /// # Errors
-    /// The receiver does not keep it, and says why; there is no answer; or the system.
+    /// The receiver cannot save it and says why; it does not answer; or a system error.
     pub fn finish(&mut self, flow: u32, bytes: u64, hash: [u8; HASH]) -> Result<(), SessionError> {
-        let wanted = |body: &Body| matches!(body, Body::Finished | Body::Refuse { .. });
+        let is_answer = |body: &Body| matches!(body, Body::Finished | Body::Refuse { .. });
         let finish = Body::Finish { bytes, hash };
         for patience_ns in SOON_NS {
-            if let Some(answer) = self.ask(flow, &finish, wanted, patience_ns)? {
+            if let Some(answer) = self.ask(flow, &finish, is_answer, patience_ns)? {
                 return finished(answer);
             }
         }
-        finished(self.patiently(|client| client.request_as(flow, finish.clone(), wanted))?)
+        finished(self.patiently(|client| client.request_as(flow, finish.clone(), is_answer))?)
     }
 
-    /// Asks again and again for what may take a receiver long: to read a file, or to write it to its disk.
+    /// Repeats a request that may take a receiver long: reading a file, or writing it to its disk.
     fn patiently(&mut self, mut ask: impl FnMut(&mut Client) -> Result<Body, ProbeError>) -> Result<Body, ProbeError> {
         for _ in 1..PATIENT {
             match ask(self) {
@@ -105,7 +105,7 @@ impl Client {
         ask(self)
     }
 
-    /// Keeps the session for this long, with nothing to send.
+    /// Holds the session open for this long, without data.
     ///
     /// # Errors
     /// There is no answer, or the server ends it.
@@ -118,8 +118,8 @@ impl Client {
         Ok(())
     }
 
-    /// Bytes of an IP packet of a flow beside its data.
-    pub fn beside_data(&self) -> usize {
+    /// Bytes of headers in an IP packet of a flow.
+    pub fn data_overhead(&self) -> usize {
         usize::from(self.overhead()) + segment_overhead(self.key)
     }
 
@@ -129,7 +129,7 @@ impl Client {
     }
 }
 
-/// What a receiver says of a whole file.
+/// The receiver's verdict on a whole file.
 fn finished(answer: Body) -> Result<(), SessionError> {
     match answer {
         Body::Refuse { code: reason, text, retry_ms } => Err(SessionError::Refused { reason, text, retry_ms }),

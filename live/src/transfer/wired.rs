@@ -1,8 +1,8 @@
-//! A socket that carries datagrams, with the kernel's times.
+//! Sends and receives datagrams over a socket, with the kernel's times.
 
-use super::{Carrier, Heard};
+use super::{Carrier, Datagram};
 use crate::pace::Pacer;
-use crate::socket::{Mark, Stamped, Telling, realtime_ns};
+use crate::socket::{DepartureReader, Mark, Stamped, realtime_ns};
 use harness::realtime::clock::monotonic_ns;
 use nix::libc;
 use packetscale_models::units::{Ecn, Time};
@@ -10,41 +10,40 @@ use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-/// A socket that talks to a server.
+/// A socket connected to a server.
 pub struct Wired<'a> {
     socket: &'a Stamped,
     server: SocketAddr,
     pacer: Pacer,
     zero_ns: u64,
-    /// Tells departures, from the first that was asked for.
-    telling: Option<Telling<'a>>,
+    /// Reads departure times; created by the first request for one.
+    reader: Option<DepartureReader<'a>>,
 }
 
 impl<'a> Wired<'a> {
-    /// The clock begins now.
+    /// Starts the clock.
     pub fn new(socket: &'a Stamped, server: SocketAddr, pacer: Pacer) -> Wired<'a> {
-        Wired { socket, server, pacer, zero_ns: monotonic_ns(), telling: None }
+        Wired { socket, server, pacer, zero_ns: monotonic_ns(), reader: None }
     }
 
     fn time(&self, ns: u64) -> Time {
         Time::from_nanos(ns.saturating_sub(self.zero_ns))
     }
 
-    /// An instant of CLOCK_REALTIME that has just passed, on the run's clock. A step of that clock in between is the only one
-    /// that matters.
+    /// Converts a recent instant of CLOCK_REALTIME to the run's clock. Only a step of that clock in between matters.
     fn passed(&self, real_ns: u64) -> Time {
         let age_ns = realtime_ns().saturating_sub(real_ns);
         self.time(monotonic_ns().saturating_sub(age_ns))
     }
 
-    /// Sends, and asks the kernel when that was.
-    fn send_told(&mut self, datagram: &[u8], mark: Mark) -> io::Result<Option<u64>> {
-        let telling = match &self.telling {
-            Some(telling) => telling,
-            None => self.telling.insert(Telling::begin(self.socket)?),
+    /// Sends, and reads the kernel's departure time.
+    fn send_timed(&mut self, datagram: &[u8], mark: Mark) -> io::Result<Option<u64>> {
+        let reader = match &self.reader {
+            Some(reader) => reader,
+            None => self.reader.insert(DepartureReader::begin(self.socket)?),
         };
-        let number = telling.send(datagram, self.server, mark)?;
-        Ok(telling.departures()?.into_iter().find(|told| told.number == number).map(|told| told.ns))
+        let number = reader.send(datagram, self.server, mark)?;
+        Ok(reader.departures()?.into_iter().find(|one| one.number == number).map(|one| one.ns))
     }
 }
 
@@ -61,26 +60,26 @@ impl Carrier for Wired<'_> {
             Ecn::Ect1 => Mark::Ect1,
         };
         let sent = match exactly {
-            true => self.send_told(datagram, mark),
+            true => self.send_timed(datagram, mark),
             false => self.socket.send_marked(datagram, self.server, mark).map(|()| None),
         };
         match sent {
-            Ok(told_ns) => {
+            Ok(departed_ns) => {
                 let after = self.now();
-                // Who is held up in the call may have been so after the packet left.
-                Ok(told_ns.map_or(before, |ns| self.passed(ns).clamp(before, after)))
+                // If the call was delayed, the packet may have left before that.
+                Ok(departed_ns.map_or(before, |ns| self.passed(ns).clamp(before, after)))
             }
             Err(error) if is_passing(&error) => Ok(before),
             Err(error) => Err(error),
         }
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<Heard>> {
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<Datagram>> {
         loop {
             match self.socket.receive_now(buffer) {
                 Ok(Some(arrival)) if is_same(arrival.from, self.server) => {
                     let at = self.passed(arrival.time.ns);
-                    return Ok(Some(Heard { length: arrival.length, at: at.min(self.now()) }));
+                    return Ok(Some(Datagram { length: arrival.length, at: at.min(self.now()) }));
                 }
                 Ok(Some(_)) => {}
                 Ok(None) => return Ok(None),
@@ -97,21 +96,21 @@ impl Carrier for Wired<'_> {
             if self.socket.wait(Duration::from_nanos(left_ns))? {
                 return Ok(());
             }
-            // A departure that was told late ends a wait, too.
-            self.telling.as_ref().map_or(Ok(Vec::new()), Telling::departures)?;
+            // A late departure time also ends a wait.
+            self.reader.as_ref().map_or(Ok(Vec::new()), DepartureReader::departures)?;
         }
         self.pacer.spin_until(until_ns);
         Ok(())
     }
 }
 
-/// A mapped IPv4 address is IPv4's.
+/// Converts a mapped IPv4 address to IPv4.
 fn is_same(one: SocketAddr, other: SocketAddr) -> bool {
     one.port() == other.port() && one.ip().to_canonical() == other.ip().to_canonical()
 }
 
-/// Errors that the next packet need not meet: a full queue here, which is one of the path's, and what a router has said of an
-/// earlier packet.
+/// Errors that the next packet may not meet: a full local queue, which counts as one of the path's, and a router's report on
+/// an earlier packet.
 fn is_passing(error: &io::Error) -> bool {
     use libc::{EAGAIN, ECONNREFUSED, EHOSTUNREACH, EINTR, ENETUNREACH, ENOBUFS, ENOMEM};
     let known = [EAGAIN, ECONNREFUSED, EHOSTUNREACH, EINTR, ENETUNREACH, ENOBUFS, ENOMEM];

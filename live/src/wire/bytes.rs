@@ -1,4 +1,4 @@
-//! Whole numbers in network byte order, and in LEB128, read without a panic and written into a buffer.
+//! Integers in network byte order, and in LEB128. Reading never panics.
 
 /// Reads fields from the front of a datagram. `None`: it is too short, or a number is too long.
 pub(super) struct Fields<'a>(pub &'a [u8]);
@@ -72,7 +72,7 @@ pub(super) fn leb_length(value: u64) -> usize {
     (u64::BITS - value.leading_zeros()).max(1).div_ceil(7) as usize
 }
 
-/// Text of the network as one line that changes nothing on a terminal.
+/// Text from the network as one line that is safe to print on a terminal.
 pub fn harmless(text: &str) -> String {
     text.chars().map(|c| if experiment::scenario::is_hidden(c) { '_' } else { c }).collect()
 }

@@ -1,7 +1,7 @@
-//! The wire format (`docs/wire-format.md`): datagrams, read without a panic from whatever arrives, and written.
+//! The wire format (`docs/wire-format.md`): reads and writes datagrams. Reading never panics.
 //!
-//! Reading allocates at most a constant times the datagram's length. What is not understood is `None`: the reader drops
-//! it without an answer.
+//! Reading allocates at most a constant times the datagram's length. An invalid datagram reads as `None`; drop it without a
+//! reply.
 
 mod bytes;
 mod report;
@@ -20,29 +20,29 @@ use bytes::Fields;
 
 /// "pscl".
 const MAGIC: u32 = 0x7073_636c;
-/// The only version that is spoken.
+/// The supported version.
 pub const VERSION: u8 = 2;
 /// Bytes of the header.
 pub const HEADER: usize = 20;
 /// Length of a cookie.
 pub const COOKIE: usize = 16;
-/// The least size of a first packet, which is also the most that a path need carry (RFC 9000, section 14).
+/// Minimum size of a first packet, and the size that every path must carry (RFC 9000, section 14).
 pub const LEAST_SIZE: usize = 1200;
 /// The largest datagram.
 pub const MOST_SIZE: usize = 65_507;
-/// The port of a server that is told none.
+/// Default port of a server.
 pub const PORT: u16 = 7470;
-/// The most bytes of text in a refusal.
+/// Maximum bytes of text in a refusal.
 const MOST_TEXT: usize = 128;
 
-/// What stands before each body.
+/// The header of every packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Header {
     /// Which key seals the packet; 0: none.
     pub key: u16,
-    /// Drawn by the client.
+    /// Chosen at random by the client.
     pub session: u64,
-    /// Rises with each request; an answer has the request's.
+    /// Rises with each request; a reply repeats the request's.
     pub number: u32,
 }
 
@@ -51,94 +51,94 @@ pub struct Header {
 pub struct Packet {
     /// Its header, without version and kind.
     pub header: Header,
-    /// What it says.
+    /// Body.
     pub body: Body,
 }
 
-/// What packets say.
+/// Packet bodies.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Body {
-    /// A client asks for a session. The datagram is padded with zeros to `wish.size`.
+    /// A client requests a session. The datagram is padded with zeros to `request.size`.
     Hello {
-        /// What it asks for.
-        wish: Grant,
-        /// What the challenge said; zeros in the first.
+        /// Requested limits.
+        request: Grant,
+        /// Cookie of the challenge; zeros in the first hello.
         cookie: Cookie,
     },
-    /// The server asks the client to show that it gets packets at its address.
+    /// The server asks the client to prove that it receives packets at its address.
     Challenge(Cookie),
     /// The session exists.
     Accept {
-        /// What the client may do.
+        /// Granted limits.
         grant: Grant,
-        /// The session ends after so many milliseconds without a packet of the client's.
+        /// Milliseconds without a packet from the client after which the session ends.
         silence_ms: u32,
-        /// Times of so many packets are kept.
+        /// Number of packets whose times the server stores.
         memory: u32,
     },
-    /// There is no session, or no longer one.
+    /// The session is refused, or has ended.
     Refuse {
         /// Why.
         code: Reason,
-        /// When to try again, in milliseconds; 0: not known.
+        /// When to retry, in milliseconds; 0: unknown.
         retry_ms: u32,
-        /// The reason in words, 128 bytes of UTF-8 at most.
+        /// The reason as text, at most 128 bytes of UTF-8.
         text: String,
     },
-    /// A packet that is measured. Pseudo-random bytes fill it to its size.
+    /// A measured packet, filled with pseudo-random bytes to its size.
     Data {
-        /// Its number among those of the session in this direction, from 0.
+        /// Its number in the session and direction, from 0.
         sequence: u64,
     },
-    /// Asks for times of packets.
+    /// Requests times of packets.
     Ask {
-        /// Which times.
+        /// Kind of times.
         what: What,
-        /// From this packet on.
+        /// First packet.
         first: u64,
-        /// Of so many.
+        /// Number of packets.
         count: u32,
     },
     /// The times.
     Report(Report),
-    /// Asks the server to send a stream.
+    /// Requests a stream from the server.
     Order {
-        /// What to send.
+        /// The stream.
         stream: Ordered,
-        /// How many packets of the stream before have arrived: who sends does not go on when nothing does.
+        /// Packets of the previous stream that arrived: the sender stops when none do.
         arrived: u32,
     },
-    /// Asks for a pong of the same number.
+    /// Requests a pong of the same number.
     Ping,
     /// Answers.
     Pong,
     /// Ends the session.
     Close(Reason),
-    /// Asks for a flow.
+    /// Requests a flow.
     Begin(Begin),
     /// The flow exists.
     Begun(Begun),
     /// A segment of a flow. Its data fill the datagram.
     Segment {
-        /// Its place in the flow, from 0.
+        /// Its sequence number in the flow, from 0.
         sequence: u64,
-        /// The number of this transmission in the flow, from 0.
+        /// Its transmission number in the flow, from 0.
         transmission: u64,
     },
     /// Acknowledges segments.
     Ack(Acknowledgment),
-    /// All data of a file are acknowledged: the receiver may keep it.
+    /// All data of a file are acknowledged: the receiver may save it.
     Finish {
         /// Bytes of the whole file.
         bytes: u64,
         /// Its BLAKE3 hash.
         hash: [u8; HASH],
     },
-    /// The receiver has the file, under its name.
+    /// The receiver has saved the file under its name.
     Finished,
 }
 
-/// Limits of a session: asked for, and granted.
+/// Limits of a session, requested or granted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Grant {
     /// Largest payload of a datagram, in bytes.
@@ -152,7 +152,7 @@ pub struct Grant {
 }
 
 impl Grant {
-    /// As much of it as `most` has.
+    /// The minimum of both, field by field.
     pub fn at_most(&self, most: &Grant) -> Grant {
         Grant {
             size: self.size.min(most.size),
@@ -163,10 +163,10 @@ impl Grant {
     }
 }
 
-/// Proves an address: who sends it back has received it.
+/// Proves an address: only a host that received it can return it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Cookie {
-    /// When it was made, in seconds of the server's clock.
+    /// Time of creation, in seconds of the server's clock.
     pub made_s: u32,
     /// The server's code over address, session and time.
     pub code: [u8; COOKIE],
@@ -183,7 +183,7 @@ pub struct Ordered {
     pub lowest_bps: u64,
     /// The last.
     pub highest_bps: u64,
-    /// How many rates.
+    /// Number of rates.
     pub levels: u16,
     /// Payload of each packet, in bytes.
     pub size: u16,
@@ -192,19 +192,19 @@ pub struct Ordered {
 /// Why a session is refused or has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reason {
-    /// All is done.
+    /// The session is complete.
     Done,
-    /// Other sessions have the server's rate or its places.
+    /// The server has no rate or sessions left.
     Busy,
     /// A limit of the grant was reached.
     Limit,
-    /// Nothing was heard for too long.
+    /// No packet arrived for too long.
     Silence,
-    /// The server ends.
+    /// The server shuts down.
     Ends,
-    /// The packet does not fit the session.
+    /// The packet is invalid in this session.
     Wrong,
-    /// The receiver does not take the file.
+    /// The receiver refuses the file.
     Unwanted,
 }
 
@@ -220,13 +220,13 @@ impl Reason {
         Reason::ALL.into_iter().find(|reason| reason.code() == code)
     }
 
-    /// In words.
+    /// Text for messages.
     pub fn words(self) -> &'static str {
         match self {
             Reason::Done => "done",
             Reason::Busy => "the server has no rate or no place left",
             Reason::Limit => "a limit of the session was reached",
-            Reason::Silence => "nothing was heard for too long",
+            Reason::Silence => "no packet arrived for too long",
             Reason::Ends => "the server ends",
             Reason::Wrong => "a packet did not fit the session",
             Reason::Unwanted => "the receiver does not take the file",
@@ -258,7 +258,7 @@ impl Body {
     }
 }
 
-/// The kinds of packets that carry no seal: they are many. Data say nothing; segments carry a tag, which costs less.
+/// Packet kinds without a seal, because they are frequent. Data carry no information; segments carry a cheaper tag.
 const DATA: u8 = 5;
 const SEGMENT: u8 = 14;
 
@@ -267,7 +267,7 @@ fn is_sealed(kind: u8) -> bool {
 }
 
 impl Packet {
-    /// Reads a datagram. The seal is not looked at: see [`Packet::is_genuine`].
+    /// Parses a datagram, without checking the seal: see [`Packet::is_genuine`].
     pub fn read(datagram: &[u8]) -> Option<Packet> {
         let mut fields = Fields(datagram);
         if fields.u32()? != MAGIC || fields.u8()? != VERSION {
@@ -280,7 +280,7 @@ impl Packet {
             fields.0 = fields.0.get(..length)?;
         }
         let body = body(kind, &mut fields)?;
-        // A hello is filled with zeros, data with anything; the rest ends where its last field does.
+        // A hello is padded with zeros, data with anything; other packets end with their last field.
         let fills = match body {
             Body::Hello { .. } => fields.0.iter().all(|byte| *byte == 0),
             Body::Data { .. } | Body::Segment { .. } => true,
@@ -289,8 +289,8 @@ impl Packet {
         fills.then_some(Packet { header, body })
     }
 
-    /// Whether a packet that was read from these bytes may be believed: with keys it is sealed by one of them (a segment is
-    /// tagged), without keys it is not. Data never are.
+    /// Whether a packet parsed from these bytes is authentic: with keys it is sealed by one of them (a segment is
+    /// tagged), without keys it is not sealed. Data never are.
     pub fn is_genuine(&self, datagram: &[u8], keys: &Keys, now_ms: u64) -> bool {
         match self.body {
             Body::Data { .. } => true,
@@ -300,8 +300,8 @@ impl Packet {
         }
     }
 
-    /// Writes it, with the seal that its header asks for. A hello is padded to its size. Of a segment this is the head: its
-    /// data follow, and then its tag ([`Keys::tag`]).
+    /// Serializes it, with the seal that its header asks for. A hello is padded to its size. Of a segment this is the head; its
+    /// data and then its tag ([`Keys::tag`]) follow.
     pub fn write(&self, keys: &Keys, now_ms: u64) -> Vec<u8> {
         let Header { key, session, number } = self.header;
         let mut out = Vec::with_capacity(HEADER + seal::TRAILER + 64);
@@ -312,9 +312,9 @@ impl Packet {
         out.extend(number.to_be_bytes());
         write_body(&self.body, &mut out);
         let sealed = key != 0 && is_sealed(self.body.kind());
-        if let Body::Hello { wish, .. } = self.body {
+        if let Body::Hello { request, .. } = self.body {
             let trailer = if sealed { seal::TRAILER } else { 0 };
-            out.resize(out.len().max(usize::from(wish.size).saturating_sub(trailer)), 0);
+            out.resize(out.len().max(usize::from(request.size).saturating_sub(trailer)), 0);
         }
         if sealed {
             keys.seal(key, now_ms, &mut out);
@@ -323,8 +323,8 @@ impl Packet {
     }
 }
 
-/// Writes the head of a data packet over the first bytes of a buffer that holds its filling. A buffer that is too short
-/// stays as it is.
+/// Writes the head of a data packet over the first bytes of a buffer with its filling. Leaves a buffer that is too short
+/// unchanged.
 pub fn write_data(session: u64, stream: u32, sequence: u64, buffer: &mut [u8]) {
     let header = Header { key: 0, session, number: stream };
     let head = Packet { header, body: Body::Data { sequence } }.write(&Keys::default(), 0);
@@ -335,7 +335,7 @@ pub fn write_data(session: u64, stream: u32, sequence: u64, buffer: &mut [u8]) {
 
 fn body(kind: u8, fields: &mut Fields<'_>) -> Option<Body> {
     Some(match kind {
-        1 => Body::Hello { wish: grant(fields)?, cookie: cookie(fields)? },
+        1 => Body::Hello { request: grant(fields)?, cookie: cookie(fields)? },
         2 => Body::Challenge(cookie(fields)?),
         3 => Body::Accept { grant: grant(fields)?, silence_ms: fields.u32()?, memory: fields.u32()? },
         4 => refusal(fields)?,
@@ -383,8 +383,8 @@ fn ordered(fields: &mut Fields<'_>) -> Option<Ordered> {
 
 fn write_body(body: &Body, out: &mut Vec<u8>) {
     match body {
-        Body::Hello { wish, cookie } => {
-            write_grant(wish, out);
+        Body::Hello { request, cookie } => {
+            write_grant(request, out);
             write_cookie(cookie, out);
         }
         Body::Challenge(cookie) => write_cookie(cookie, out),

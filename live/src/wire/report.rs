@@ -11,7 +11,7 @@ pub struct Stamp {
     pub ns: u64,
 }
 
-/// What times a report holds.
+/// Kind of times in a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum What {
     /// When packets arrived at the reporter.
@@ -33,7 +33,7 @@ impl What {
     }
 }
 
-/// Who took the times of a report.
+/// Clock that took the times of a report.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
     /// The program, when it read or wrote the packet.
@@ -45,10 +45,10 @@ pub enum Source {
 }
 
 impl Source {
-    /// All, from the worst to the best.
+    /// All kinds, from the worst to the best.
     pub const ALL: [Source; 3] = [Source::Program, Source::Kernel, Source::Card];
 
-    /// The worse of two.
+    /// The worse of two kinds.
     pub fn worse(self, other: Source) -> Source {
         Source::ALL.into_iter().find(|source| *source == self || *source == other).unwrap_or(self)
     }
@@ -65,7 +65,7 @@ impl Source {
         Source::ALL.into_iter().find(|source| source.code() == code)
     }
 
-    /// In words.
+    /// Text for messages.
     pub fn words(self) -> &'static str {
         match self {
             Source::Program => "program",
@@ -75,24 +75,24 @@ impl Source {
     }
 }
 
-/// Times of packets `first` to `first + count - 1`. Those without a time in there did not arrive, or have none.
+/// Times of packets `first` to `first + count - 1`. Packets without a time did not arrive, or have none.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// Which times.
+    /// Kind of times.
     pub what: What,
-    /// Who took them.
+    /// Clock that took them.
     pub source: Source,
-    /// How often the reporter's clock has stepped in this session.
+    /// Number of steps of the reporter's clock in this session.
     pub steps: u16,
     /// Whether the reporter counts marks (RFC 3168); if not, the two counts are 0.
     pub marks: Option<Marks>,
-    /// Streams that were ordered have not left yet, so more departures will be told.
+    /// Ordered streams have not left yet: more departures will follow.
     pub pending: bool,
     /// Packets that have arrived (or left) in this session.
     pub total: u64,
     /// The first packet that this report covers.
     pub first: u64,
-    /// How many packets it covers.
+    /// Number of packets covered.
     pub count: u32,
     /// The times, in the order of the packets.
     pub stamps: Vec<Stamp>,
@@ -149,7 +149,7 @@ impl Report {
         while !fields.0.is_empty() {
             next = next.checked_add(fields.leb()?)?;
             let run = fields.leb()?;
-            // Each time takes a byte at least, so a report is never larger in memory than a constant times its length.
+            // Each time takes at least a byte, so a report's memory is at most a constant times its length.
             if run == 0 || run > fields.0.len() as u64 || next.checked_add(run)? > end {
                 return None;
             }
@@ -162,8 +162,8 @@ impl Report {
         Some(Report { what, source, steps, marks, pending, total, first, count, stamps })
     }
 
-    /// Keeps as many packets as fit into `room` bytes, the body of a datagram, and returns how many it covers then.
-    pub fn cut_to(&mut self, room: usize) -> u32 {
+    /// Truncates to the packets that fit into a body of `limit` bytes; returns the number of packets covered.
+    pub fn cut_to(&mut self, limit: usize) -> u32 {
         let mut used = FIXED;
         let (mut next, mut ns) = (self.first, self.stamps.first().map_or(0, |stamp| stamp.ns));
         // A run's length is taken as 3 bytes: a datagram holds less than 2^21 times.
@@ -174,7 +174,7 @@ impl Report {
             let begins = at == 0 || skipped > 0;
             used += leb_length(zigzag(at_ns.wrapping_sub(ns) as i64));
             used += if begins { leb_length(skipped) + RUN } else { 0 };
-            if used > room {
+            if used > limit {
                 self.stamps.truncate(at);
                 self.count = sequence.wrapping_sub(self.first) as u32;
                 break;

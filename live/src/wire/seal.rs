@@ -1,8 +1,8 @@
-//! Shared keys. A control packet of a client that has one ends with a time and an HMAC-SHA256 (RFC 2104) over all bytes
-//! before it. So the server, and the client, know who wrote it and that it is not older than a few seconds.
+//! Shared keys. A client's control packet with a key ends with a time and an HMAC-SHA256 (RFC 2104) over all bytes before it.
+//! It authenticates the writer and proves that the packet is at most a few seconds old.
 //!
-//! Segments are many: they end with the first bytes of a keyed BLAKE3 hash instead, under a key that is derived from the shared
-//! one. They have no time of their own, since their session has.
+//! Segments are frequent: they end with the first bytes of a keyed BLAKE3 hash instead, under a key derived from the shared
+//! one. They carry no time of their own; the session does.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -13,16 +13,16 @@ pub const TRAILER: usize = 8 + TAG;
 const TAG: usize = 32;
 /// Length of a segment's tag.
 pub const SEGMENT_TAG: usize = 16;
-/// What the key of tags is derived for (BLAKE3, section 2.3: a constant of this application).
+/// Context of the tags' key derivation (BLAKE3, section 2.3: an application-specific constant).
 const CONTEXT: &str = "packetscale 2026-11-23 wire format 2, tags of segments";
 
-/// How far the writer's clock may be from the reader's, in milliseconds (RFC 9946 has the same 5 s).
+/// Maximum difference of the writer's clock from the reader's, in milliseconds (as in RFC 9946).
 pub const TOLERANCE_MS: u64 = 5_000;
 
-/// Shortest key, in bytes: half of what HMAC-SHA256 gives (RFC 2104, section 3, discourages shorter ones than 32).
+/// Minimum key length, in bytes: half the output of HMAC-SHA256 (RFC 2104, section 3, discourages shorter ones than 32).
 const SHORTEST: usize = 16;
 
-/// A shared key, and that of the tags.
+/// A shared key, and the derived key of tags.
 #[derive(Clone)]
 struct Key {
     shared: Vec<u8>,
@@ -40,10 +40,10 @@ impl std::fmt::Debug for Keys {
 }
 
 impl Keys {
-    /// Reads lines of an id from 1 to 65535 and a key in hexadecimal digits. `#` begins a comment.
+    /// Parses lines of an id from 1 to 65535 and a key in hexadecimal digits. `#` begins a comment.
     ///
     /// # Errors
-    /// The line, what was found and what is expected. A key is not repeated in the message.
+    /// The line, found and expected. Messages never contain a key.
     pub fn parse(text: &str) -> Result<Keys, String> {
         let mut keys = BTreeMap::new();
         for (number, line) in (1..).zip(text.lines()) {
@@ -78,7 +78,7 @@ impl Keys {
         self.0.is_empty()
     }
 
-    /// Appends the trailer. Without that key nothing is appended.
+    /// Appends the trailer. Appends nothing without that key.
     pub fn seal(&self, id: u16, now_ms: u64, datagram: &mut Vec<u8>) {
         let Some(Key { shared: key, .. }) = self.0.get(&id) else { return };
         datagram.extend(now_ms.to_be_bytes());
@@ -123,12 +123,12 @@ fn mac(key: &[u8], parts: &[&[u8]]) -> Option<Hmac<Sha256>> {
     Some(mac)
 }
 
-/// HMAC-SHA256 over parts in a row. It takes a key of any length.
+/// HMAC-SHA256 over consecutive parts, with a key of any length.
 pub fn code(key: &[u8], parts: &[&[u8]]) -> [u8; TAG] {
     mac(key, parts).map_or([0; TAG], |mac| mac.finalize().into_bytes().into())
 }
 
-/// Whether `tag` is the beginning of the code, compared in constant time. An empty tag is not.
+/// Whether `tag` is a non-empty prefix of the code, compared in constant time.
 pub fn is_code(key: &[u8], parts: &[&[u8]], tag: &[u8]) -> bool {
     mac(key, parts).is_some_and(|mac| mac.verify_truncated_left(tag).is_ok())
 }
@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_code_is_that_of_rfc_4231() {
+    fn hmac_matches_rfc_4231() {
         // Section 4.2, test case 1.
         let expected = "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7";
         assert_eq!(code(&[0x0b; 20], &[b"Hi ", b"There"]).to_vec(), hexadecimal(expected).unwrap());
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_file_says_where_it_is_wrong() {
+    fn key_file_errors_name_the_line() {
         let key = "00112233445566778899aabbccddeeff";
         assert_eq!(Keys::parse(&format!("# two\n7 {key}\n9 {key} # new\n")).unwrap().first(), Some(7));
         for (text, expected) in [
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn a_seal_holds_for_five_seconds_and_for_these_bytes() {
+    fn seal_is_valid_for_five_seconds_and_bytes() {
         let keys = Keys::parse("7 00112233445566778899aabbccddeeff").unwrap();
         let mut datagram = b"words".to_vec();
         keys.seal(7, 10_000, &mut datagram);
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_holds_for_these_bytes_and_this_key() {
+    fn tag_is_valid_for_bytes_and_key() {
         let keys = Keys::parse("7 00112233445566778899aabbccddeeff\n8 ffeeddccbbaa99887766554433221100").unwrap();
         let mut datagram = b"a head and data".to_vec();
         let tag = keys.tag(7, &datagram).unwrap();

@@ -7,55 +7,55 @@ use super::seal::SEGMENT_TAG;
 /// Bytes of a segment before its data.
 pub const SEGMENT_HEAD: usize = super::HEADER + 8 + 8;
 
-/// Bytes of a segment beside its data, with the key of this id; 0: none.
+/// Header bytes of a segment with the key of this id (0: none).
 pub fn segment_overhead(key: u16) -> usize {
     SEGMENT_HEAD + if key == 0 { 0 } else { SEGMENT_TAG }
 }
 
-/// The most selective blocks of an acknowledgment that is written here.
+/// Maximum number of selective blocks in an acknowledgment.
 pub const MOST_BLOCKS: usize = 3;
 /// The longest name of a file, in bytes.
 pub const MOST_NAME: usize = 255;
 /// Length of a BLAKE3 hash.
 pub const HASH: usize = 32;
 
-/// What becomes of the data.
+/// Destination of the data.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Purpose {
-    /// They are counted and dropped.
+    /// Count and discard.
     Measure,
-    /// They are a file.
+    /// Save as a file.
     File {
-        /// Its name, as the client says it.
+        /// Its name, as the client sent it.
         name: String,
-        /// What the receiver has of it from an earlier session is of another file: it begins anew.
-        anew: bool,
+        /// Discard the receiver's partial file: it belongs to another file.
+        restart: bool,
     },
 }
 
-/// Asks for a flow. The number of its packet is the flow's.
+/// Requests a flow. The packet's number becomes the flow's.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Begin {
     /// Bytes of data in each segment but the last.
     pub size: u16,
-    /// The receiver acknowledges after at most so many segments in order ...
+    /// Maximum number of in-order segments per acknowledgment ...
     pub delayed_ack: u16,
-    /// ... or after so many microseconds.
+    /// ... or maximum delay in microseconds.
     pub delayed_ack_us: u32,
-    /// Segments that the receiver is willing to hold, at most.
+    /// Maximum number of segments that the receiver buffers.
     pub window: u32,
-    /// Whether acknowledgments tell arrivals.
+    /// Whether acknowledgments report arrival times.
     pub stamps: bool,
-    /// What becomes of the data.
+    /// Destination of the data.
     pub purpose: Purpose,
 }
 
 /// The flow exists.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begun {
-    /// Segments that the receiver is willing to hold.
+    /// Number of segments that the receiver buffers.
     pub window: u32,
-    /// Of a file: bytes that it has already. Segment 0 begins behind them.
+    /// Of a file: bytes received earlier. Segment 0 begins behind them.
     pub offset: u64,
     /// The BLAKE3 hash of these bytes; zeros if there are none.
     pub hash: [u8; HASH],
@@ -64,11 +64,11 @@ pub struct Begun {
 /// When a segment arrived.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Came {
-    /// Its place.
+    /// Its sequence number.
     pub sequence: u64,
-    /// Which transmission.
+    /// Its transmission number.
     pub transmission: u64,
-    /// Nanoseconds of the receiver's clock; only differences have a meaning.
+    /// Nanoseconds of the receiver's clock, of arbitrary origin.
     pub ns: u64,
 }
 
@@ -77,26 +77,26 @@ pub struct Came {
 pub struct Acknowledgment {
     /// All segments below have arrived.
     pub next: u64,
-    /// The transmission that caused it.
+    /// The transmission that triggered it.
     pub echo: u64,
-    /// Segments that the receiver is willing to hold from `next` on.
+    /// Number of segments that the receiver buffers from `next` on.
     pub window: u32,
-    /// What caused it had arrived before.
+    /// The segment that caused it was a duplicate.
     pub duplicate: bool,
-    /// Segments that arrived marked "congestion experienced"; `None`: marks are not read.
+    /// Number of arrived segments marked "congestion experienced"; `None`: unknown.
     pub marked: Option<u64>,
-    /// Who took the times.
+    /// Clock that took the times.
     pub source: Source,
-    /// How often the receiver's clock has stepped in this session.
+    /// Number of steps of the receiver's clock in this session.
     pub steps: u16,
     /// Ranges above `next` that have arrived: first, and first after it.
     pub blocks: Vec<(u64, u64)>,
-    /// Arrivals since the acknowledgment before the last, in order: each is told twice, since acknowledgments are lost.
+    /// Arrivals since the acknowledgment before the last, in order: each is reported twice, since acknowledgments get lost.
     pub came: Vec<Came>,
 }
 
 const STAMPS: u8 = 1;
-const ANEW: u8 = 2;
+const RESTART: u8 = 2;
 const DUPLICATE: u8 = 1;
 const COUNTS_MARKS: u8 = 2;
 const MEASURE: u8 = 1;
@@ -104,11 +104,11 @@ const FILE: u8 = 2;
 
 impl Begin {
     pub(super) fn write(&self, out: &mut Vec<u8>) {
-        let (purpose, name, anew) = match &self.purpose {
+        let (purpose, name, restart) = match &self.purpose {
             Purpose::Measure => (MEASURE, "", false),
-            Purpose::File { name, anew } => (FILE, &name[..name.floor_char_boundary(MOST_NAME)], *anew),
+            Purpose::File { name, restart } => (FILE, &name[..name.floor_char_boundary(MOST_NAME)], *restart),
         };
-        let flags = if self.stamps { STAMPS } else { 0 } | if anew { ANEW } else { 0 };
+        let flags = if self.stamps { STAMPS } else { 0 } | if restart { RESTART } else { 0 };
         out.extend(self.size.to_be_bytes());
         out.extend(self.delayed_ack.to_be_bytes());
         out.extend(self.delayed_ack_us.to_be_bytes());
@@ -124,7 +124,7 @@ impl Begin {
         let name = String::from_utf8(fields.take(usize::from(length))?.to_vec()).ok()?;
         let purpose = match purpose {
             MEASURE if name.is_empty() => Purpose::Measure,
-            FILE => Purpose::File { name, anew: flags & ANEW != 0 },
+            FILE => Purpose::File { name, restart: flags & RESTART != 0 },
             _ => return None,
         };
         Some(Begin { size, delayed_ack, delayed_ack_us, window, stamps: flags & STAMPS != 0, purpose })
@@ -144,9 +144,9 @@ impl Begun {
 }
 
 impl Acknowledgment {
-    /// Keeps as many of the last arrivals as fit into `room` bytes, the body of a datagram. What is left out was told before, as
-    /// long as the new ones fit.
-    pub fn cut_to(&mut self, room: usize) {
+    /// Truncates to the last arrivals that fit into a body of `limit` bytes. An earlier acknowledgment reported the omitted
+    /// ones, as long as the new ones fit.
+    pub fn cut_to(&mut self, limit: usize) {
         // The head of a run, at most: two numbers, and less than 2^21 arrivals.
         const RUN: usize = 10 + 10 + 3;
         let came = std::mem::take(&mut self.came);
@@ -157,7 +157,7 @@ impl Acknowledgment {
             let time = |next: &Came| leb_length(zigzag(next.ns.wrapping_sub(came[at].ns) as i64));
             let run = |next: &Came| if came[at].follows(next) { 0 } else { RUN };
             used += came.get(from).map_or(0, |next| time(next) + run(next));
-            if used > room {
+            if used > limit {
                 break;
             }
             from = at;
@@ -205,7 +205,7 @@ impl Acknowledgment {
         for _ in 0..count {
             let start = next.checked_add(fields.leb()?)?;
             let end = start.checked_add(fields.leb()?)?;
-            // What arrived lies above the first hole and is not nothing.
+            // Received blocks are above the first hole and not empty.
             if start <= next || end <= start {
                 return None;
             }

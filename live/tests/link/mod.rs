@@ -1,10 +1,10 @@
-//! A link that is computed, between a sender and the server itself: a rate, a drop-tail buffer, a delay there and back, losses.
-//! Its clock moves when its sender waits, and nothing else moves it.
+//! A computed link between a sender and the server itself: a rate, a drop-tail buffer, delays in both directions, losses.
+//! Only the sender's waits move its clock.
 #![allow(dead_code)]
 
 use live::serve::{Limits, Now, Server};
 use live::socket::{self, Arrival};
-use live::transfer::{Carrier, Heard, Outgoing, Session};
+use live::transfer::{Carrier, Datagram, Outgoing, Session};
 use live::wire::{Begin, Begun, Body, Cookie, Grant, HASH, Header, Keys, Packet, Source};
 use packetscale_models::units::{Bytes, Ecn, Rate, Span, Time};
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ const WALL_MS: u64 = 1_790_000_000_000;
 const AHEAD_NS: u64 = 77_000_000_123;
 pub const SESSION: u64 = 5;
 
-/// What a link is like.
+/// Properties of a link.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape {
     pub rate: Rate,
@@ -26,11 +26,11 @@ pub struct Shape {
     /// Full packets that wait at most, the one in service included.
     pub buffer: u64,
     pub packet: Bytes,
-    /// Of so many datagrams one is lost, there and back; 0: none.
+    /// One in this many datagrams is lost, in each direction; 0: none.
     pub one_in: u64,
 }
 
-/// Changes what the server says.
+/// Changes the server's packets.
 pub type Lie = Box<dyn FnMut(&mut Packet)>;
 
 pub struct Link {
@@ -42,12 +42,12 @@ pub struct Link {
     there: VecDeque<(Time, Vec<u8>, socket::Mark)>,
     back: VecDeque<(Time, Vec<u8>)>,
     random: packetscale_models::units::Random,
-    /// Of so many packets that take marks one is marked; 0: none. And how many were.
+    /// One in this many ECN-capable packets is marked; 0: none. And the number marked.
     pub marks_one_in: u64,
     pub marked: u64,
-    /// From then on nothing passes, in either direction.
+    /// From then on no packet passes, in either direction.
     pub dead_from: Time,
-    /// What a hostile server makes of an acknowledgment.
+    /// Forges acknowledgments, as a hostile server would.
     pub lie: Option<Lie>,
     /// Datagrams that entered the link, and those that its buffer dropped.
     pub entered: u64,
@@ -56,7 +56,7 @@ pub struct Link {
     pub too_large: u64,
     /// The longest that a packet waited.
     pub longest: Span,
-    /// Of so many waits of the sender one ends late, by so much; 0: none does.
+    /// One in this many of the sender's waits ends late, by this much; 0: none.
     pub late_one_in: u64,
     pub late: Span,
     waits: u64,
@@ -99,7 +99,7 @@ impl Link {
         }
     }
 
-    /// Ends the session and what is under way.
+    /// Ends the session and drops packets in flight.
     pub fn open_again(&mut self, limits: Limits) {
         (self.there, self.back) = (VecDeque::new(), VecDeque::new());
         self.server = Server::new(limits, Keys::default(), at(self.now), || [7; 32]);
@@ -111,25 +111,25 @@ impl Link {
         self.happen(self.now);
     }
 
-    /// What the server says at once to a packet, outside of the link.
+    /// The server's immediate reply to a packet, bypassing the link.
     pub fn ask(&mut self, number: u32, body: Body) -> Body {
         self.try_ask(number, body).expect("an answer")
     }
 
-    /// What the server says at once to a packet, if it answers.
+    /// The server's immediate reply to a packet, if any.
     pub fn try_ask(&mut self, number: u32, body: Body) -> Option<Body> {
         let keys = self.keys.clone();
         let datagram = self.write(number, body, &keys);
         self.take(&datagram)
     }
 
-    /// A packet of the session, of who has these keys.
+    /// A packet of the session, sealed with these keys.
     fn write(&self, number: u32, body: Body, keys: &Keys) -> Vec<u8> {
         let header = Header { key: keys.first().unwrap_or(0), session: SESSION, number };
         Packet { header, body }.write(keys, self.wall())
     }
 
-    /// What the server answers at once to a datagram.
+    /// The server's immediate reply to a datagram.
     fn take(&mut self, datagram: &[u8]) -> Option<Body> {
         let answer = self.server.receive(datagram, &arrival(datagram, 0, socket::Mark::None), at(self.now)).answer;
         answer.map(|answer| Packet::read(&answer).expect("a packet").body)
@@ -140,9 +140,9 @@ impl Link {
     }
 
     /// Opens a session.
-    pub fn open(&mut self, wish: Grant) -> Grant {
-        let Body::Challenge(cookie) = self.ask(1, Body::Hello { wish, cookie: Cookie::default() }) else { panic!() };
-        match self.ask(2, Body::Hello { wish, cookie }) {
+    pub fn open(&mut self, request: Grant) -> Grant {
+        let Body::Challenge(cookie) = self.ask(1, Body::Hello { request, cookie: Cookie::default() }) else { panic!() };
+        match self.ask(2, Body::Hello { request, cookie }) {
             Body::Accept { grant, .. } => grant,
             other => panic!("{other:?}"),
         }
@@ -157,7 +157,7 @@ impl Link {
         }
     }
 
-    /// Asks until there is an answer: a thread of the server's reads and writes files.
+    /// Repeats a request until there is a reply: a server thread reads and writes files.
     fn ask_until(&mut self, number: u32, body: Body) -> Body {
         loop {
             match self.try_ask(number, body.clone()) {
@@ -167,17 +167,17 @@ impl Link {
         }
     }
 
-    /// Says that a file has arrived, until its receiver knows whether it is kept.
+    /// Reports the end of a file until its receiver knows whether it is saved.
     pub fn finish(&mut self, flow: u32, bytes: u64, hash: [u8; HASH]) -> Body {
         self.ask_until(flow, Body::Finish { bytes, hash })
     }
 
-    /// A segment that reaches the server at once; what it answers.
+    /// A segment that reaches the server at once; returns the reply.
     pub fn inject(&mut self, flow: u32, sequence: u64, data: &[u8]) -> Option<Body> {
         self.forge(flow, sequence, data, &self.keys.clone())
     }
 
-    /// A segment of who has these keys.
+    /// A segment tagged with these keys.
     pub fn forge(&mut self, flow: u32, sequence: u64, data: &[u8], keys: &Keys) -> Option<Body> {
         let mut datagram = self.write(flow, Body::Segment { sequence, transmission: 0 }, keys);
         datagram.extend(data);
@@ -193,7 +193,7 @@ impl Link {
         self.shape.one_in > 0 && self.random.bits().is_multiple_of(self.shape.one_in)
     }
 
-    /// What happens next at the server, and when.
+    /// The server's next event, and its time.
     fn next_there(&self) -> Time {
         let first = self.there.front().map_or(Time::MAX, |(at, ..)| *at);
         first.min(self.server.next_acknowledgment())
@@ -262,11 +262,11 @@ impl Carrier for Link {
         Ok(self.now)
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<Heard>> {
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<Datagram>> {
         self.happen(self.now);
         let Some((at, datagram)) = self.back.pop_front_if(|(at, _)| *at <= self.now) else { return Ok(None) };
         buffer[..datagram.len()].copy_from_slice(&datagram);
-        Ok(Some(Heard { length: datagram.len(), at }))
+        Ok(Some(Datagram { length: datagram.len(), at }))
     }
 
     fn wait(&mut self, until: Time) -> io::Result<()> {
@@ -308,7 +308,7 @@ impl live::transfer::Flows for Measured {
         segment.size.get() as usize - HEADERS - live::wire::SEGMENT_HEAD
     }
 
-    fn look(&mut self, now: Time) -> Result<live::transfer::Next, live::transfer::Ends> {
+    fn step(&mut self, now: Time) -> Result<live::transfer::Next, live::transfer::Ends> {
         use live::transfer::Next;
         Ok(if now >= self.until { Next::Over } else { Next::At(self.until) })
     }

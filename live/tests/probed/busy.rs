@@ -1,4 +1,4 @@
-//! Other programs of a machine: threads that compute all the time, and how a thread runs beside them.
+//! Load on a machine: threads that compute all the time, and the priority of a thread relative to them.
 
 use harness::realtime::priority::{Urgency, set_priority};
 use std::hint::black_box;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::spawn;
 
-/// So many. The emulated machine has one processor.
+/// Number of them. The emulated machine has one processor.
 const LOOPS: usize = 4;
 
 /// They compute until this is dropped.
@@ -49,7 +49,7 @@ impl Drop for Busy {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Thread {
     Usual,
-    /// Before all of other programs, as if it had a processor of its own.
+    /// Ahead of all other programs, as if it had its own processor.
     Urgent,
 }
 

@@ -1,7 +1,7 @@
-//! Runs with a loaded server, judged as those of [`super::judged`]: by the same bound. And, set before the first run that ended:
-//! of the two paths that nobody else uses at least one gets an answer.
+//! Runs with a loaded server, judged by the bound of [`super::judged`]. And, set before the first run ended: of the two
+//! otherwise idle paths at least one gets an estimate.
 //!
-//! Four threads compute beside the server. The machine has one processor, so the client, which would have one of its own, is urgent:
+//! Four threads compute on the server's machine. It has one processor, so the client, which would run elsewhere, is urgent:
 //! it runs before all of them.
 
 use super::busy::{Busy, Thread};
@@ -22,14 +22,14 @@ fn shape(number: u64) -> Shape {
 /// A machine that is never idle is slow to emulate.
 #[test]
 #[ignore = "long: make test-long"]
-fn beside_programs_that_compute_a_server_answers_as_without() {
+fn estimates_with_loaded_server_stay_within_bound() {
     let Some(()) = able() else { return };
     let ask = || {
         let _busy = Busy::new();
-        asked_by(Thread::Urgent, false)
+        probe_as(Thread::Urgent, false)
     };
-    let told: Vec<_> = (0..RUNS).map(|number| (shape(number), one(number, shape(number), ask))).collect();
-    let idle = told.iter().filter(|(shape, _)| shape.taken == 0);
-    assert!(idle.filter(|(_, told)| told.answered).count() >= IDLE_ANSWERED);
-    holds(&told.into_iter().map(|(_, told)| told).collect::<Vec<_>>());
+    let verdicts: Vec<_> = (0..RUNS).map(|number| (shape(number), one(number, shape(number), ask))).collect();
+    let idle = verdicts.iter().filter(|(shape, _)| shape.taken == 0);
+    assert!(idle.filter(|(_, verdict)| verdict.answered).count() >= IDLE_ANSWERED);
+    holds(&verdicts.into_iter().map(|(_, verdict)| verdict).collect::<Vec<_>>());
 }

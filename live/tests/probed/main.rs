@@ -1,7 +1,7 @@
-//! What `probe` says of a real kernel's path, beside what the counters of its bottleneck say. Needs root.
+//! Compares `probe` on a real kernel's path with the counters of its bottleneck. Needs root.
 //!
-//! The bound, set before the first run: an answer is within a tenth of what the counters say is free, and where at least
-//! half of the link is free there is an answer. Where less is free it may also say that it does not know, and why.
+//! The bound, set before the first run: an estimate is within a tenth of the counters' available bandwidth, and where at least
+//! half of the link is available there is one. Below that it may abstain, with a reason.
 
 mod busy;
 mod judged;
@@ -11,7 +11,7 @@ mod path;
 
 use busy::Thread;
 use live::pace::Gaps;
-use live::probe::{Answer, Question, probe};
+use live::probe::{self, Answer, Question};
 use live::serve::{Limits, serve};
 use live::socket::Mark;
 use live::wire::{Keys, PORT};
@@ -23,13 +23,13 @@ use std::net::SocketAddr;
 const NEAR: f64 = 0.1;
 /// Up to this share taken by others, in per cent, it must answer.
 const ANSWERED: u32 = 50;
-/// How far the bucket's rate may be from what it was set to: this judges the yardstick.
+/// Maximum error of the bucket's rate: this validates the reference.
 const SET: f64 = 0.01;
 
 /// Constant traffic.
 const STEADY: Shape = Shape { mbit: 20, rtt_ms: 10, taken: 0, bytes: 1500, traffic: Traffic::Constant, seed: 1 };
 
-/// `None` where this machine cannot make paths; says so.
+/// `None`, with a message, where this machine cannot create paths.
 fn able() -> Option<()> {
     if nix::unistd::geteuid().is_root() {
         return Some(());
@@ -43,13 +43,13 @@ fn long() -> bool {
     std::env::var_os("PACKETSCALE_LONG").is_some()
 }
 
-/// Asks about the way from left to right: from its beginning, or in reverse from its end.
-fn asked(reverse: bool) -> Answer {
-    asked_by(Thread::Usual, reverse)
+/// Probes from left to right: forward from the left end, or in reverse from the right.
+fn probe(reverse: bool) -> Answer {
+    probe_as(Thread::Usual, reverse)
 }
 
-/// `client`: how the thread that asks runs.
-fn asked_by(client: Thread, reverse: bool) -> Answer {
+/// `client`: scheduling of the probing thread.
+fn probe_as(client: Thread, reverse: bool) -> Answer {
     let (far, near, address) = if reverse { ("left", "right", LEFT) } else { ("right", "left", RIGHT) };
     let server = SocketAddr::from((address, PORT));
     let serving = inside(far, move || serve(server, Limits::DEFAULT, Keys::default(), true, |_| {}));
@@ -66,19 +66,19 @@ fn asked_by(client: Thread, reverse: bool) -> Answer {
     };
     let ask = move || {
         client.begin();
-        probe(&question, &mut |_, _, _| true)
+        probe::probe(&question, &mut |_, _, _| true)
     };
     let answer = inside(near, ask).join().expect("a thread");
     serving.end();
     answer.expect("an answer")
 }
 
-/// Says what was found, and why that is wrong, if it is.
+/// Prints the result and, if it is wrong, why.
 fn judged(shape: Shape, reverse: bool) -> Result<(), String> {
     let path = Path::new(shape);
     let set_bps = f64::from(shape.mbit) * 1e6;
     assert!((path.capacity_bps / set_bps - 1.0).abs() <= SET, "{shape:?}: the bucket passes {}", path.capacity_bps);
-    let answer = asked(reverse);
+    let answer = probe(reverse);
     let way = if reverse { "reverse" } else { "forward" };
     let free = path.free_bps / 1e6;
     let sent = answer.sent.get() as f64 / 1e6;
@@ -101,32 +101,32 @@ fn one(shape: Shape, reverse: bool) {
 }
 
 #[test]
-fn idle_link_of_20_mbit_is_found() {
+fn estimates_idle_20_mbit_link() {
     one(STEADY, false);
 }
 
 #[test]
-fn idle_link_of_100_mbit_is_found() {
+fn estimates_idle_100_mbit_link() {
     one(Shape { mbit: 100, rtt_ms: 1, ..STEADY }, false);
 }
 
 #[test]
-fn half_of_a_link_is_found_beside_constant_traffic() {
+fn estimates_half_link_with_constant_traffic() {
     one(Shape { rtt_ms: 50, taken: 50, ..STEADY }, false);
 }
 
 #[test]
-fn free_bandwidth_on_the_way_back_is_found() {
+fn estimates_reverse_direction() {
     one(Shape { taken: 30, ..STEADY }, true);
 }
 
-/// The greeting is as large as the streams' packets. It is the one that a router's limit is learnt from.
+/// The hello is as large as the streams' packets: it discovers a router's limit.
 #[test]
-fn no_packet_of_a_stream_is_larger_than_the_path_takes() {
+fn stream_packets_fit_path_mtu() {
     let Some(()) = able() else { return };
     let path = Path::new(STEADY);
     path.narrow(1400);
-    let answer = asked(false);
+    let answer = probe(false);
     let fragments = path.fragments();
     eprintln!("{:?} with packets of {} B, {fragments} fragments", answer.found, answer.packet);
     assert_eq!(answer.packet, 1400);
@@ -137,7 +137,7 @@ fn no_packet_of_a_stream_is_larger_than_the_path_takes() {
 /// With `PACKETSCALE_LONG` all of these, otherwise two of them.
 #[test]
 #[ignore = "long: make test-long"]
-fn no_answer_is_wrong_at_any_rate_round_trip_and_load() {
+fn estimates_are_right_over_rates_rtts_loads() {
     let Some(()) = able() else { return };
     let mut shapes = Vec::new();
     for mbit in [20, 100] {

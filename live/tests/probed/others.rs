@@ -8,7 +8,7 @@ use packetscale_models::units::Random;
 pub enum Traffic {
     /// A packet at equal gaps.
     Constant,
-    /// Twice the rate and nothing in turn, each for an exponential time.
+    /// Alternately twice the rate and zero, each for an exponential time.
     OnOff,
     /// As web servers sent it (`scenarios/traces/README.md`), slowed down to the rate.
     Web,
@@ -33,7 +33,7 @@ fn recorded(at: usize) -> (f64, f64) {
 pub struct Source {
     bytes: f64,
     random: Random,
-    /// What is left of the time with packets.
+    /// Remaining time with packets.
     on_ns: f64,
     at: usize,
     records: usize,

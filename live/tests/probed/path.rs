@@ -1,5 +1,5 @@
 //! A client, a source of other traffic, a router with a token bucket and a server, in network namespaces that end with the
-//! test. The counters of the bucket say what is free.
+//! test. The bucket's counters give the available bandwidth.
 
 use super::others::{Source, Traffic};
 use harness::realtime::clock::{monotonic_ns, sleep_until};
@@ -18,11 +18,11 @@ use std::time::Duration;
 pub const LEFT: Ipv4Addr = Ipv4Addr::new(10, 88, 1, 1);
 pub const RIGHT: Ipv4Addr = Ipv4Addr::new(10, 88, 2, 1);
 
-/// Bytes of Ethernet that the bucket counts beside an IP packet, and of UDP and IP beside a payload.
+/// Bytes of Ethernet that the bucket adds to an IP packet, and of UDP and IP headers of a payload.
 pub const ETHERNET: f64 = 14.0;
 pub const HEADERS: u64 = 28;
 pub const MOST_PAYLOAD: usize = 1472;
-/// What the probe's packets are, with IP.
+/// Size of the probe's IP packets.
 const PACKET: f64 = 1500.0;
 /// The bucket holds two packets; its queue this many seconds of its rate.
 const BURST: u32 = 4000;
@@ -51,13 +51,13 @@ pub fn inside<T: Send + 'static>(namespace: &str, work: impl FnOnce() -> T + Sen
 /// Other traffic of a rate, with Ethernet. 0: none.
 struct Cross {
     bps: AtomicU64,
-    /// Whether it comes as the shape says; else it is constant.
+    /// Whether it follows the shape; else it is constant.
     shaped: AtomicBool,
     shape: Shape,
 }
 
 impl Cross {
-    /// Sends, ahead of all other threads, until nobody else holds it.
+    /// Sends, ahead of all other threads, until this is the only reference.
     fn send(self: Arc<Cross>) {
         set_priority(Urgency::Path).expect("root may");
         let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
@@ -80,14 +80,14 @@ impl Cross {
     }
 }
 
-/// The path from `left` over `router` to `right`; `other` sends beside it.
+/// The path from `left` over `router` to `right`; `other` sends other traffic.
 pub struct Path {
     shape: Shape,
     cross: Arc<Cross>,
     _sink: UdpSocket,
-    /// What is free, in bit/s of the probe's IP packets; by the counters.
+    /// Available bandwidth in bit/s of the probe's IP packets, by the counters.
     pub free_bps: f64,
-    /// What the bucket passes when it is full, in bit/s with Ethernet; by the counters.
+    /// Rate of the full bucket, in bit/s with Ethernet, by the counters.
     pub capacity_bps: f64,
 }
 
@@ -104,7 +104,7 @@ pub struct Shape {
     pub bytes: u64,
     /// How they come.
     pub traffic: Traffic,
-    /// What differs from run to run.
+    /// Seed of the run.
     pub seed: u64,
 }
 
@@ -133,7 +133,7 @@ impl Path {
         let limit = f64::from(mbit) * 1e6 / 8.0 * QUEUE_S;
         run(&format!("tc -n router qdisc add dev to_right root tbf rate {mbit}mbit burst {BURST} limit {limit:.0}"));
         run(&format!("tc -n router qdisc add dev from_left root netem delay {rtt_ms}ms limit 100000"));
-        // What arrives is not read: it must only not be answered.
+        // Never read: it only prevents ICMP replies.
         let sink = inside("right", || UdpSocket::bind((RIGHT, 9)).expect("a socket")).join().expect("bound");
         let cross = Arc::new(Cross { bps: AtomicU64::new(0), shaped: AtomicBool::new(false), shape });
         let sending = Arc::clone(&cross);
@@ -148,7 +148,7 @@ impl Path {
         path
     }
 
-    /// What others send on average, in bit/s with Ethernet.
+    /// Mean rate of other traffic, in bit/s with Ethernet.
     fn taken(&self) -> f64 {
         f64::from(self.shape.mbit * self.shape.taken) * 1e4
     }
@@ -163,7 +163,7 @@ impl Path {
         (done, (self.capacity_bps - taken_bps) * PACKET / (PACKET + ETHERNET))
     }
 
-    /// The way to the right takes only packets of so many bytes from now on.
+    /// Limits the MTU to the right from now on.
     pub fn narrow(&self, mtu: u16) {
         run(&format!("ip -n router link set to_right mtu {mtu}"));
         run(&format!("ip -n right link set end_right mtu {mtu}"));
@@ -171,15 +171,15 @@ impl Path {
 
     /// How many fragments hosts on the left have made.
     pub fn fragments(&self) -> u64 {
-        let told = inside("left", || read_to_string("/proc/thread-self/net/snmp")).join().expect("a thread");
-        let told = told.expect("the kernel's counters");
-        let mut lines = told.lines().filter_map(|line| line.strip_prefix("Ip: ")).map(str::split_whitespace);
+        let output = inside("left", || read_to_string("/proc/thread-self/net/snmp")).join().expect("a thread");
+        let output = output.expect("the kernel's counters");
+        let mut lines = output.lines().filter_map(|line| line.strip_prefix("Ip: ")).map(str::split_whitespace);
         let (names, values) = (lines.next().expect("names"), lines.next().expect("values"));
         let found = names.zip(values).find(|(name, _)| *name == "FragCreates");
         found.and_then(|(_, value)| value.parse().ok()).expect("a count")
     }
 
-    /// Sends other traffic of a rate from now on; returns what the bucket passes of it. Rates are with Ethernet.
+    /// Sends other traffic of a rate from now on; returns the rate that the bucket passes. Rates include Ethernet.
     fn watched(&self, bps: f64) -> f64 {
         self.cross.bps.store(bps as u64, Ordering::Relaxed);
         sleep(Duration::from_secs_f64(QUEUE_S) + SETTLE);
@@ -192,15 +192,15 @@ impl Path {
 
 /// Bytes that the bucket has passed.
 fn passed() -> u64 {
-    let told = run("tc -n router -s -j qdisc show dev to_right");
-    let told: Value = serde_json::from_str(&told).expect("JSON");
-    told[0]["bytes"].as_u64().expect("bytes")
+    let output = run("tc -n router -s -j qdisc show dev to_right");
+    let output: Value = serde_json::from_str(&output).expect("JSON");
+    output[0]["bytes"].as_u64().expect("bytes")
 }
 
 /// Bytes of others that have arrived at the router.
 fn arrived() -> u64 {
-    let told: Value = serde_json::from_str(&run("ip -n router -s -j link show from_other")).expect("JSON");
-    told[0]["stats64"]["rx"]["bytes"].as_u64().expect("bytes")
+    let output: Value = serde_json::from_str(&run("ip -n router -s -j link show from_other")).expect("JSON");
+    output[0]["stats64"]["rx"]["bytes"].as_u64().expect("bytes")
 }
 
 impl Drop for Path {

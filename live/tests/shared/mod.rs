@@ -1,4 +1,4 @@
-//! A server, strangers' packets, and what it answers.
+//! A server, packets of unknown clients, and the server's replies.
 #![allow(dead_code, reason = "each program of tests needs a part")]
 
 use live::probe::Client;
@@ -9,10 +9,10 @@ use std::net::{Ipv4Addr, SocketAddr, UdpSocket};
 use std::sync::mpsc::{self, Receiver};
 use std::time::Duration;
 
-pub const WISH: Grant = Grant { size: 1472, rate_bps: 100_000_000, bytes: 1_000_000, duration_ms: 60_000 };
+pub const REQUEST: Grant = Grant { size: 1472, rate_bps: 100_000_000, bytes: 1_000_000, duration_ms: 60_000 };
 pub const LOCAL: &str = "127.0.0.1:0";
 
-/// A stream of so many packets of a size, of 40 to 60 Mbit/s.
+/// A stream of `count` packets of a size, at 40 to 60 Mbit/s.
 pub const fn stream(count: u32, size: u16) -> Ordered {
     Ordered { first: 0, count, lowest_bps: 40_000_000, highest_bps: 60_000_000, levels: 4, size }
 }
@@ -23,25 +23,25 @@ pub fn keys(byte: &str) -> Keys {
 
 /// A server of this machine, and its counters.
 pub fn serving(address: &str, limits: Limits, keys: Keys) -> (Serving, Receiver<Counters>) {
-    let (tell, told) = mpsc::channel();
+    let (counters_tx, counters_rx) = mpsc::channel();
     let serving = serve(address.parse().expect("an address"), limits, keys, false, move |counters| {
-        let _ = tell.send(*counters);
+        let _ = counters_tx.send(*counters);
     });
-    (serving.expect("a server"), told)
+    (serving.expect("a server"), counters_rx)
 }
 
 /// A server of this machine without keys, and a session of it.
-pub fn session(address: &str, wish: Grant) -> (Serving, Receiver<Counters>, Client) {
-    let (serving, told) = serving(address, Limits::DEFAULT, Keys::default());
-    let client = Client::open(serving.address, Keys::default(), wish).expect("a session");
-    (serving, told, client)
+pub fn session(address: &str, request: Grant) -> (Serving, Receiver<Counters>, Client) {
+    let (serving, counters_rx) = serving(address, Limits::DEFAULT, Keys::default());
+    let client = Client::open(serving.address, Keys::default(), request).expect("a session");
+    (serving, counters_rx, client)
 }
 
 pub fn at(ms: u64) -> Now {
     Now { ms, wall_ms: 1_790_000_000_000 + ms, steps: 0 }
 }
 
-/// A server that is called, and asks no clock.
+/// A server that is called directly, without a clock.
 pub fn called(limits: Limits, keys: Keys) -> Server {
     Server::new(limits, keys, at(0), || [7; 32])
 }
@@ -56,8 +56,8 @@ pub fn plain(session: u64, number: u32, body: Body) -> Vec<u8> {
     Packet { header: Header { key: 0, session, number }, body }.write(&Keys::default(), 0)
 }
 
-pub fn hello(session: u64, wish: Grant, cookie: Cookie) -> Vec<u8> {
-    plain(session, 1, Body::Hello { wish, cookie })
+pub fn hello(session: u64, request: Grant, cookie: Cookie) -> Vec<u8> {
+    plain(session, 1, Body::Hello { request, cookie })
 }
 
 pub fn take(server: &mut Server, datagram: &[u8], from: SocketAddr, ms: u64) -> Reaction {
@@ -75,44 +75,44 @@ pub fn open(
     server: &mut Server,
     session: u64,
     from: SocketAddr,
-    wish: Grant,
+    request: Grant,
     ms: u64,
 ) -> Option<(Option<Body>, Vec<u8>)> {
-    let Some(Body::Challenge(cookie)) = answer(server, &hello(session, wish, Cookie::default()), from, ms) else {
+    let Some(Body::Challenge(cookie)) = answer(server, &hello(session, request, Cookie::default()), from, ms) else {
         return None;
     };
-    let hello = hello(session, wish, cookie);
+    let hello = hello(session, request, cookie);
     Some((answer(server, &hello, from, ms), hello))
 }
 
 /// A socket that writes packets of the wire format by hand.
 pub struct Stranger {
     pub socket: UdpSocket,
-    wish: Grant,
+    request: Grant,
 }
 
 impl Stranger {
-    pub fn new(server: SocketAddr, wish: Grant) -> Stranger {
+    pub fn new(server: SocketAddr, request: Grant) -> Stranger {
         let socket = UdpSocket::bind(LOCAL).expect("a socket");
         socket.connect(server).expect("connects");
         socket.set_read_timeout(Some(Duration::from_secs(5))).expect("set");
-        Stranger { socket, wish }
+        Stranger { socket, request }
     }
 
-    pub fn say(&self, session: u64, number: u32, body: Body) {
+    pub fn send(&self, session: u64, number: u32, body: Body) {
         self.socket.send(&plain(session, number, body)).expect("sent");
     }
 
     /// The next packet, unless none comes in time.
-    pub fn heard(&self) -> Option<Body> {
+    pub fn received(&self) -> Option<Body> {
         let mut buffer = [0; 2000];
         let length = self.socket.recv(&mut buffer).ok()?;
         Some(Packet::read(&buffer[..length]).expect("a packet").body)
     }
 
     pub fn challenged(&self, session: u64) -> Cookie {
-        self.say(session, 1, Body::Hello { wish: self.wish, cookie: Cookie::default() });
-        match self.heard() {
+        self.send(session, 1, Body::Hello { request: self.request, cookie: Cookie::default() });
+        match self.received() {
             Some(Body::Challenge(cookie)) => cookie,
             other => panic!("{other:?}"),
         }
@@ -120,8 +120,8 @@ impl Stranger {
 
     pub fn open(&self, session: u64) {
         let cookie = self.challenged(session);
-        self.say(session, 2, Body::Hello { wish: self.wish, cookie });
-        assert!(matches!(self.heard(), Some(Body::Accept { .. })));
+        self.send(session, 2, Body::Hello { request: self.request, cookie });
+        assert!(matches!(self.received(), Some(Body::Accept { .. })));
     }
 }
 

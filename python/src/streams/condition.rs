@@ -100,7 +100,7 @@ fn probe(
     })
 }
 
-/// Returns the link. Its buffer has room for some streams, and at least for the bursts of the traffic.
+/// The link. Its buffer holds some streams, and at least the bursts of the traffic.
 fn link(probe: &ProbeSpec, scale: &Scale) -> LinkSpec {
     let room = 6 * u64::from(probe.packets) * probe.packet.get().max(1500);
     LinkSpec {

@@ -1,4 +1,4 @@
-//! Chance, and the scales that what is drawn is measured by.
+//! Random draws, and their scales.
 
 use packetscale_models::units::Span;
 use rand::{RngExt, SeedableRng};
@@ -32,7 +32,7 @@ impl Draws {
     }
 }
 
-/// What sizes and times are measured by.
+/// Units of sizes and times.
 pub struct Scale {
     pub capacity_bps: f64,
     /// Of cross traffic, in capacities.

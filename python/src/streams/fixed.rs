@@ -6,7 +6,7 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The settings, and which of them were asked for.
+/// The settings, and which of them were read.
 pub struct Fixed {
     values: BTreeMap<String, String>,
     used: Mutex<BTreeSet<String>>,
@@ -62,7 +62,7 @@ impl Fixed {
     }
 
     /// # Errors
-    /// A key that nothing reads.
+    /// An unknown key.
     pub fn all_used(&self) -> Result<(), Box<dyn Error>> {
         let used = self.used();
         match self.values.keys().find(|key| !used.contains(*key)) {

@@ -25,7 +25,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 
-/// Runs that are made before they are written: enough for all cores, and few enough to be kept.
+/// Runs per batch: enough for all cores, and few enough for memory.
 const AT_A_TIME: u64 = 64;
 
 /// Why there are no streams.
@@ -39,7 +39,7 @@ pub enum NoStreams {
     Unwritable {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         error: io::Error,
     },
     /// The caller asked to stop.
@@ -47,7 +47,7 @@ pub enum NoStreams {
     Stopped,
 }
 
-/// What is written, and from what.
+/// Parameters of the files.
 pub struct Order {
     /// Gets a row per stream; CSV. There is no such file until all rows are written.
     pub rows: PathBuf,
@@ -61,7 +61,7 @@ pub struct Order {
     pub settings: BTreeMap<String, String>,
 }
 
-/// Makes the streams, on the threads of the caller's pool; the files do not depend on how many there are. Asks `stopped`
+/// Makes the streams, on the threads of the caller's pool; the files do not depend on their number. Calls `stopped`
 /// from time to time.
 ///
 /// # Errors
@@ -94,7 +94,7 @@ fn wrong(error: Box<dyn Error>) -> NoStreams {
     NoStreams::Wrong(error.to_string())
 }
 
-/// What runs are drawn from.
+/// Parameters of random draws.
 struct Drawn {
     seed: u64,
     fixed: Fixed,
@@ -102,7 +102,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    /// The rows of a run, and its gaps where they are wanted.
+    /// The rows of a run, and its gaps if requested.
     fn run(&self, run: u64, readers: &row::Readers) -> Result<[Vec<u8>; 2], NoStreams> {
         self.made(run, readers).map_err(wrong)
     }
@@ -152,7 +152,7 @@ impl Unfinished {
 }
 
 impl Drop for Unfinished {
-    /// Nothing half-written is left. A complete file has its name by then.
+    /// Removes an incomplete file. A complete file has been renamed by then.
     fn drop(&mut self) {
         let _ = std::fs::remove_file(&self.part);
     }

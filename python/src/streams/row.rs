@@ -7,7 +7,7 @@ use packetscale_models::rapid::gaps::{FEATURES, Gaps};
 use packetscale_models::units::Span;
 use std::io::{self, Write};
 
-/// The methods that read each stream, besides the features.
+/// The methods that read each stream, in addition to the features.
 pub struct Readers {
     methods: [Method; 3],
     rising: Method,
@@ -35,7 +35,7 @@ impl Readers {
         }
     }
 
-    /// Returns the stream in the form that the learnt estimator receives; `None` if it cannot read the stream.
+    /// The stream in the form that the learnt estimator receives; `None` if it cannot read the stream.
     pub fn handed(&self, probe: &ProbeStream, levels: u32) -> Option<Stream> {
         let learnt = if levels == 1 { &self.constant } else { &self.rising };
         let stream = probe.stream();
@@ -56,7 +56,7 @@ pub fn header(out: &mut impl Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// Writes a stream's row. A stream that is not read has neither a rate nor features.
+/// Writes a stream's row. An unreadable stream has neither a rate nor features.
 pub fn write(
     out: &mut impl Write,
     readers: &Readers,

@@ -11,8 +11,8 @@ pub const CROSS: [&str; 6] = ["cbr", "poisson", "pareto", "on-off", "trains", "t
 /// Tokens of a shaper, as for SCT in table 3.1.
 const BUCKET: Bytes = Bytes::new(300_000);
 
-/// Returns cross traffic of the kind `cross`. Bursts last from a tenth of a stream to twenty streams; trains are
-/// packets back to back; a trace is the capture that `trace` names. Traffic is shaped only if `shaper` says so.
+/// Cross traffic of the kind `cross`. Bursts last from a tenth of a stream to twenty streams; trains are
+/// packets back to back; a trace is the capture that `trace` names. Traffic is shaped only with `shaper`.
 pub fn spec(cross: &str, scale: &Scale, fixed: &Fixed, draws: &mut Draws) -> Result<TrafficSpec, Box<dyn Error>> {
     let bps = scale.capacity_bps * scale.load;
     let (copies, size) = (draws.one_of(&[1, 3, 9, 25]), draws.one_of(&[500, 1500, 1500, 9000]));
@@ -20,7 +20,7 @@ pub fn spec(cross: &str, scale: &Scale, fixed: &Fixed, draws: &mut Draws) -> Res
     let (shape, train) = (draws.between(1.2, 1.9), draws.geometric(2.0, 20.0));
     let web_copies = draws.one_of(&[4, 9, 9, 16]);
     let size = fixed.number("cross-packet", size)?;
-    // Asked for whatever the kind is, so that the setting is known.
+    // Read for every kind, so that the setting counts as known.
     let file = fixed.file("trace");
     let copies = match cross {
         "trains" => 1,

@@ -1,4 +1,4 @@
-//! The page of judged streams: scores, one stream through each denoiser, and how errors spread.
+//! The page of judged streams: scores, one stream through each denoiser, and the distribution of errors.
 
 use super::page::ProbePage;
 use experiment::results::reproduction::{Axis, Line, Origin, Picture};
@@ -9,7 +9,7 @@ use serde_json::Value;
 /// A point of a line, and half of its interval.
 type Dot = (f64, Option<f64>, Option<f64>);
 
-/// How many streams are shown.
+/// Number of streams drawn.
 const SHOWN: usize = 2;
 
 pub fn content(name: &str, recipe: String, points: &[SweepPoint], readers: &[Reader], scores: &[Scored]) -> ProbePage {
@@ -34,7 +34,7 @@ pub fn content(name: &str, recipe: String, points: &[SweepPoint], readers: &[Rea
         rows: lines[1..].to_vec(),
         pictures,
         notes: vec![
-            "Scored are streams whose rates cover what was available. R2 is the part of its variance that a method explains: \
+            "Scored are streams whose rates include the available bandwidth. R2 is the part of its variance that a method explains: \
              a constant guess, in hindsight the best, explains none, and one below 0 is worse than any constant. Intervals are \
              of 95 %, over runs of traffic."
                 .to_string(),
@@ -51,7 +51,7 @@ fn gbps(bps: f64) -> String {
     if bps >= 1e9 { format!("{:.2} Gbit/s", bps * 1e-9) } else { format!("{:.1} Mbit/s", bps * 1e-6) }
 }
 
-/// The stream as it was seen, then after each denoiser of each method, once.
+/// The stream as received, then after each denoiser of each method, once.
 fn stages(probe: &ProbeStream, readers: &[Reader]) -> Vec<Picture> {
     let raw = probe.stream();
     let fits = fitting(probe);
@@ -83,7 +83,7 @@ fn stages(probe: &ProbeStream, readers: &[Reader]) -> Vec<Picture> {
     pictures
 }
 
-/// The gap of packets at exactly what was available, in seconds.
+/// The gap of packets at the available bandwidth, in seconds.
 fn fitting(probe: &ProbeStream) -> f64 {
     let size = probe.stream().gaps.first().map_or(0.0, |gap| gap.size.get() as f64 * 8.0);
     size / probe.truth.bps().max(1) as f64
@@ -121,7 +121,7 @@ fn line(name: &str, gaps: &[f64]) -> Line {
     Line { name: name.into(), origin: Origin::Simulated, dense: true, points, ..Line::default() }
 }
 
-/// One picture per point: the share of streams whose error is at most so much, a line per method.
+/// One picture per point: the share of streams with at most a given error, a line per method.
 fn errors(scores: &[Scored]) -> impl Iterator<Item = Picture> {
     let mut pictures: Vec<Picture> = Vec::new();
     for (point, score) in scores {
@@ -134,7 +134,7 @@ fn errors(scores: &[Scored]) -> impl Iterator<Item = Picture> {
             Some(picture) => picture.lines.push(line),
             None => pictures.push(Picture {
                 title,
-                caption: "Share of the scored streams whose relative error is at most so much.".into(),
+                caption: "Share of the scored streams with at most this relative error.".into(),
                 x: Axis {
                     label: "Relative error".into(),
                     unit: "%".into(),

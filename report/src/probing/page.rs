@@ -15,7 +15,7 @@ const SCRIPT: &str = include_str!("../../assets/paper.js");
 pub struct ProbePage {
     /// Name of the scenario.
     pub name: String,
-    /// A sentence that says how many streams were sent, over which path.
+    /// A sentence with the number of streams and the path.
     pub about: String,
     /// Headings of the table's columns.
     pub head: Vec<String>,
@@ -23,7 +23,7 @@ pub struct ProbePage {
     pub keys: usize,
     /// The table's rows, with a cell for each heading.
     pub rows: Vec<Vec<String>>,
-    /// Pictures, each with the heading of its section. Pictures under one heading stand together.
+    /// Pictures, each with the heading of its section. Pictures under one heading are grouped.
     pub pictures: Vec<(String, Picture)>,
     /// Notes that help to read the page.
     pub notes: Vec<String>,
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn pictures_of_one_heading_share_a_section() {
+    fn pictures_under_heading_share_section() {
         let page = html(&example("probe"));
         assert_eq!(page.matches("<h2>One stream</h2>").count(), 1);
         assert_eq!(page.matches("<figure data-figure=\"picture-").count(), 2);

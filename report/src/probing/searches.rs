@@ -1,11 +1,11 @@
-//! The page of searches: what each one found, and which rates it sent.
+//! The page of searches: each one's result, and the rates that it sent.
 
 use super::page::ProbePage;
 use experiment::results::reproduction::{Axis, Line, Picture};
 use harness::probing::search::{Search, search_table};
 use packetscale_models::units::Rate;
 
-/// The table, and of each point's first search which rates it sent.
+/// The table, and the rates sent by each point's first search.
 pub fn content(name: &str, recipe: String, searches: &[Search]) -> ProbePage {
     let lines = search_table(searches);
     let first = searches.chunk_by(|a, b| a.key == b.key).map(|runs| &runs[0]);
@@ -17,7 +17,7 @@ pub fn content(name: &str, recipe: String, searches: &[Search]) -> ProbePage {
         rows: lines[1..].to_vec(),
         pictures: first.map(|search| ("Which rates were sent".to_string(), picture(search))).collect(),
         notes: vec![
-            "A search holds if what was available from its first packet to its last lies between low and high. Grey are \
+            "A search holds if the bandwidth available from its first packet to its last is between low and high. Grey are \
              the rates at which a fleet's streams did not agree; N is the number of packets in a stream."
                 .to_string(),
         ],
@@ -35,7 +35,7 @@ fn picture(search: &Search) -> Picture {
     };
     Picture {
         title: key.join(", "),
-        caption: "Rate of each stream, and what was available while it was under way.".into(),
+        caption: "Rate of each stream, and the bandwidth available at that time.".into(),
         x: Axis { label: "Stream".into(), ..Axis::default() },
         y: Axis { label: "Rate".into(), unit: "bit/s".into(), ..Axis::default() },
         lines: vec![

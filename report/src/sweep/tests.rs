@@ -7,14 +7,14 @@ fn a_band_ends_where_values_do() {
     assert_eq!(of(0.02, 0.05, false).map(|band| band.0), Some(0.0));
     assert_eq!(of(0.75, 0.5, true), Some((0.25, 1.0)));
     assert_eq!(of(0.25, 0.5, true), Some((0.0, 0.75)));
-    assert_eq!(of(1.5, 0.25, true), Some((1.25, 1.75)), "more than was left, which is told");
+    assert_eq!(of(1.5, 0.25, true), Some((1.25, 1.75)), "above 100 %, which the text explains");
     assert_eq!(of(2.0, 0.5, false), Some((1.5, 2.5)));
     let parts = |name: &str| SUMMARY.iter().find(|figure| figure.name == name).is_some_and(is_part);
     assert!(parts("fairness_jain") && parts("utilisation") && !parts("slowdown_mean"));
 }
 
 #[test]
-fn what_is_available_is_drawn_once_where_it_is_the_capacity() {
+fn draws_available_once_if_equal_to_capacity() {
     let mut results = example::sweep();
     let labels = |results: &Results| sweep(results).unwrap().charts.iter().map(|c| c.label).collect::<Vec<_>>();
     for run in &mut results.runs {
@@ -26,7 +26,7 @@ fn what_is_available_is_drawn_once_where_it_is_the_capacity() {
 }
 
 #[test]
-fn one_swept_number_gives_a_line_per_controller() {
+fn swept_number_gives_line_per_controller() {
     let sweep = sweep(&example::sweep()).unwrap();
     assert_eq!((sweep.key.as_str(), sweep.unit.as_str()), ("path.buffer", "packets"));
     let panels = &sweep.charts[0].panels;
@@ -57,7 +57,7 @@ fn a_second_key_gives_small_multiples() {
 
 /// Two ways: data go there and back, and both queues were recorded.
 #[test]
-fn queues_of_links_that_flows_do_not_share_have_a_panel_each() {
+fn separate_links_have_separate_queue_panels() {
     let mut results = example::sweep();
     assert_eq!(at_links(&results), None, "no links");
     for run in &mut results.runs {
@@ -74,7 +74,7 @@ fn queues_of_links_that_flows_do_not_share_have_a_panel_each() {
     }
     let panels = &at_links(&results).unwrap().charts[0].panels;
     assert_eq!(panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>(), ["there", "back", "answers"]);
-    assert!(links::left_out_said(&results.runs).ends_with("waited there: unused."));
+    assert!(links::left_out_note(&results.runs).ends_with("waited there: unused."));
     assert_eq!(panels[1].lines[0].points.iter().map(|p| p.0).collect::<Vec<_>>(), [5.0, 10.0, 20.0, 40.0]);
     assert!(panels[1].lines[0].points.iter().all(|point| point.1 == 0.5));
     results.runs.iter_mut().for_each(|run| run.flows = ["there", "there, back"].map(flow_over).to_vec());
@@ -86,7 +86,7 @@ fn flow_over(route: &str) -> experiment::results::FlowResult {
 }
 
 #[test]
-fn what_a_flow_got_has_a_panel_for_each_way_and_where_nothing_is_swept_one_for_all() {
+fn flow_throughput_has_panel_per_route() {
     let mut results = example::sweep();
     let got = |(route, bps)| experiment::results::FlowResult { throughput_bps: Some(bps), ..flow_over(route) };
     results.runs.iter_mut().for_each(|run| run.flows = [("there", 1e6), ("back", 4e6)].map(got).to_vec());
@@ -109,7 +109,7 @@ fn what_a_flow_got_has_a_panel_for_each_way_and_where_nothing_is_swept_one_for_a
 }
 
 #[test]
-fn where_controllers_meet_their_shares_come_first() {
+fn competing_controllers_show_shares_first() {
     let mut results = example::sweep();
     let share = |(controller, share): (&str, f64)| experiment::results::ControllerShare {
         controller: controller.to_string(),
@@ -125,7 +125,7 @@ fn where_controllers_meet_their_shares_come_first() {
 }
 
 #[test]
-fn words_are_counted_and_one_value_is_no_sweep() {
+fn single_value_is_no_sweep() {
     let mut results = example::sweep();
     for (run, queue) in results.runs.iter_mut().zip(["fifo", "red", "pie"].into_iter().cycle()) {
         run.params = BTreeMap::from([("path.queue".to_string(), queue.to_string())]);
@@ -143,10 +143,10 @@ fn words_are_counted_and_one_value_is_no_sweep() {
 }
 
 #[test]
-fn panels_without_a_point_are_not_drawn() {
+fn omits_empty_panels() {
     let mut results = example::sweep();
     let of = |key: &str, value: &str| BTreeMap::from([(key.to_string(), value.to_string())]);
-    // As if two results stood on one page: one has swept numbers, the other words.
+    // As if two results were on one page: one has swept numbers, the other words.
     let rates = ["1 Mbit/s", "2 Mbit/s"].map(|rate| of("path.rate", rate));
     let queues = ["fifo", "red"].map(|queue| of("path.queue", queue));
     let params: Vec<_> = rates.into_iter().chain(queues).collect();

@@ -17,10 +17,10 @@ pub fn chromium() -> bool {
 
 /// Returns the page after its script has run at this width, and the browser's log.
 ///
-/// Headless Chromium makes no window narrower than 500 pixels. So a frame of the same origin, with the wanted width,
+/// Headless Chromium makes no window narrower than 500 pixels. So a frame of the same origin, with this width,
 /// opens the page; then the page replaces the document around it, for `--dump-dom` to print.
-/// `visit` is a script that runs in between. It has `page`, the page's window, and `note(name, value)`, which puts an
-/// attribute on the page's root.
+/// `visit` is a script that runs in between. It has `page`, the page's window, and `note(name, value)`, which sets an
+/// attribute of the page's root.
 pub fn open(page: &str, width: u32, visit: &str) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("report.html");
@@ -68,7 +68,7 @@ pub fn attribute<'a>(dom: &'a str, tag: &str, name: &str) -> Option<&'a str> {
     Some(&value[..value.find('"')?])
 }
 
-/// What a visitor's script noted.
+/// A value noted by a visitor's script.
 pub fn noted<'a>(dom: &'a str, log: &str, name: &str) -> &'a str {
     attribute(dom, "<html", &format!("data-{name}")).unwrap_or_else(|| panic!("no {name}: {log}"))
 }

@@ -70,7 +70,7 @@ pub fn sweep() -> Results {
     wrap(runs)
 }
 
-/// Returns two controllers whose flows arrive, in three replications. At percentile p a flow of `rapid` takes (1 + p) ms,
+/// Two controllers whose flows arrive, in three replications. At percentile p a flow of `rapid` takes (1 + p) ms,
 /// of `cubic` twice as long; each later replication takes a quarter of a millisecond longer.
 pub fn arrivals() -> Results {
     let one = |factor: f64, replication: u32| {
@@ -113,7 +113,7 @@ pub fn arrivals() -> Results {
     results
 }
 
-/// Returns one run whose packets were recorded, over four links.
+/// One run with recorded packets, over four links.
 pub fn packets() -> Results {
     let mut results = single();
     let run = &mut results.runs[0];

@@ -55,7 +55,7 @@ fn over(mut run: Run, buffer: u32) -> Run {
     run
 }
 
-/// Returns runs whose traffic counts how long files took, and whose path has three measured links.
+/// Runs with file completion times, whose path has three measured links.
 pub fn web() -> Results {
     let mut results = demo();
     for run in &mut results.runs {
@@ -70,7 +70,7 @@ pub fn web() -> Results {
     results
 }
 
-/// Returns six questions to one controller beside two, with sweeps of one and of two keys.
+/// Six questions to one controller and two yardsticks, with sweeps of one and of two keys.
 pub fn evaluation() -> Evaluation {
     let figures = ["utilisation", "queue_delay_p95_s", "steady_loss_ratio", "subject_bps"];
     let question = |number: u32| {

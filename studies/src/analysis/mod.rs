@@ -1,10 +1,10 @@
-//! What can be asked of the theories of `models/src/theory`, and what they answer: one module per paper.
+//! Questions to the theories of `models/src/theory`, and their answers: one module per paper.
 //!
-//! A question is a struct of named parameters with their defaults. The file of a figure writes it as TOML
+//! A question is a struct of named parameters with defaults. The file of a figure writes it as TOML
 //! ([`Question::read`]); with the feature `clap` the same struct is the arguments of `packetscale theory`. An answer is a
-//! struct whose names carry their units; as JSON it is what `packetscale theory NAME --json` prints.
+//! struct with units in its names; as JSON it is the output of `packetscale theory NAME --json`.
 //!
-//! This room does what the pure theories cannot: it draws random numbers, uses all cores, and reads text.
+//! This module adds what the pure theories lack: random numbers, parallelism, and parsing.
 
 pub mod burstiness;
 pub mod multiplexing;
@@ -33,17 +33,17 @@ pub enum Question {
 /// Why a theory does not answer a question.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum NoAnswer {
-    /// A parameter lies outside of what the theory covers, or the theory finds no equilibrium.
+    /// A parameter is outside the theory's range, or the theory finds no equilibrium.
     #[error(transparent)]
     Theory(#[from] packetscale_models::theory::Error),
-    /// A parameter that the question itself refuses: its key, what was found, what is expected.
+    /// A parameter that the question itself refuses: key, found, expected.
     #[error("{key}: found {found}, expected {expected}")]
     Parameter {
         /// The parameter.
         key: &'static str,
-        /// What was given.
+        /// The given value.
         found: String,
-        /// What would be right.
+        /// The valid values.
         expected: &'static str,
     },
 }
@@ -52,7 +52,7 @@ impl Question {
     /// Reads a question to the theory of this name from its parameters.
     ///
     /// # Errors
-    /// One line that names the key, what was found and what is expected.
+    /// One line with the key, the value found and the expected values.
     pub fn read(theory: &str, parameters: &toml::Table) -> Result<Question, String> {
         match theory {
             "burstiness" => reading::question(parameters).map(Question::Burstiness),

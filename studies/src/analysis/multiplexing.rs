@@ -56,7 +56,7 @@ pub struct Multiplexing {
     pub curves: bool,
 }
 
-/// Runs that can be asked for.
+/// Allowed number of runs.
 const RUNS: RangeInclusive<i64> = 1..=10_000_000;
 
 fn full_load() -> f64 {
@@ -80,9 +80,9 @@ fn runs<'de, D: Deserializer<'de>>(value: D) -> Result<u32, D::Error> {
 pub struct Answer {
     /// Number of flows.
     pub flows: u32,
-    /// Load: as asked, or as found for a loss target.
+    /// Load: the given one, or the one that meets a loss target.
     pub utilisation: f64,
-    /// Buffer: as asked, or as found for a loss target; no number is unlimited.
+    /// Buffer: the given one, or the one that meets a loss target; no number is unlimited.
     pub buffer_packets: Buffer,
     /// Independent runs.
     pub runs: u32,
@@ -122,7 +122,7 @@ pub struct Answer {
     pub law_top1_packets: Option<f64>,
     /// The queue of the top 5 % by the law.
     pub law_top5_packets: Option<f64>,
-    /// Pairs: this share of packets finds at most so many packets.
+    /// Pairs of a share of packets and the maximum number of packets that they find.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub distribution: Vec<(f64, f64)>,
     /// Pairs of the first run: the time since the period began, in packets, and the queue that a packet finds then.
@@ -147,7 +147,7 @@ impl Multiplexing {
         Ok(answer)
     }
 
-    /// The setting asked about, or the one that a loss target leads to.
+    /// The given setting, or the one that meets a loss target.
     fn plan(&self) -> Result<Setting, Error> {
         let setting = Setting {
             flows: self.flows,
@@ -169,8 +169,8 @@ impl Multiplexing {
         }
     }
 
-    /// All runs, in groups of nearly equal size. Every run has its own random stream, so the grouping is by run number
-    /// and the number of cores changes nothing.
+    /// All runs, in groups of nearly equal size. Every run has its own random stream, so results do not depend on the number of
+    /// cores.
     fn sample(&self, setting: Setting) -> Result<Vec<Tally>, Error> {
         let groups = self.runs.min(GROUPS);
         let first = |group: u32| (u64::from(self.runs) * u64::from(group) / u64::from(groups)) as u32;
@@ -198,7 +198,7 @@ impl Multiplexing {
         // The bounds are derived for a full link.
         let bounds = |top| queue_packets(setting.flows, setting.arrivals, top).filter(|_| setting.utilisation == 1.0);
         let (top1, top5) = (bounds(0.01), bounds(0.05));
-        // The laws of successive arrivals hold for queues of many packets: below one they say nothing.
+        // The laws of successive arrivals hold for queues of many packets, not below one.
         let law = Law::of(setting).filter(|law| matches!(law, Law::Periodic { .. }) || law.mean_packets() >= 1.0);
         Answer {
             flows: setting.flows,

@@ -1,4 +1,4 @@
-//! A queue-length based pacer, and what it does to a Markov on-off source ([`packetscale_models::theory::qlbp`]).
+//! A queue-length based pacer, and its effect on a Markov on-off source ([`packetscale_models::theory::qlbp`]).
 
 use crate::analysis::NoAnswer;
 use crate::analysis::reading::{optional, within, written};
@@ -58,7 +58,7 @@ pub struct Qlbp {
     pub pacers: u32,
 }
 
-/// What q-max counts.
+/// Unit of q-max.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 #[cfg_attr(feature = "clap", derive(clap::ValueEnum))]
@@ -70,7 +70,7 @@ pub enum Counts {
     WithInService,
 }
 
-/// Pacers in tandem that can be asked about.
+/// Allowed number of pacers in tandem.
 const PACERS: RangeInclusive<i64> = 0..=100;
 
 fn silent() -> Rate {
@@ -105,7 +105,7 @@ fn pacers<'de, D: Deserializer<'de>>(value: D) -> Result<u32, D::Error> {
 pub struct Answer {
     /// The response constant alpha.
     pub response_per_s: f64,
-    /// The constant rate that was asked about.
+    /// The given constant rate.
     pub rate_bps: u64,
     /// The steady queue at that rate.
     pub steady_queue_packets: f64,
@@ -127,12 +127,12 @@ pub struct Answer {
     pub variation: Vec<f64>,
 }
 
-/// A moment after the input stepped from 0 to the rate asked about.
+/// A moment after the input stepped from 0 to the given rate.
 #[derive(Clone, Debug, Serialize)]
 pub struct StepPoint {
     /// Since the step.
     pub time_s: f64,
-    /// What leaves.
+    /// Output rate.
     pub rate_bps: f64,
 }
 

@@ -42,7 +42,7 @@ pub struct Rapid {
     pub elastic: f64,
 }
 
-/// Flows that can be asked for.
+/// Allowed number of flows.
 const FLOWS: RangeInclusive<i64> = 1..=1_000_000;
 /// Round trips of a dip that are listed.
 const DIP: u32 = 6;
@@ -82,7 +82,7 @@ fn count<'de, D: Deserializer<'de>>(value: D) -> Result<u32, D::Error> {
 /// The answer. Round trips are those without a queue.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
-    /// The flows asked about.
+    /// The given number of flows.
     pub flows: u32,
     /// Where the rates rest: of one flow.
     pub rate_bps: f64,
@@ -90,29 +90,29 @@ pub struct Answer {
     pub utilisation: f64,
     /// Gain of each flow.
     pub gain: f64,
-    /// What all flows together make of a change.
+    /// Loop gain of all flows together.
     pub loop_gain: f64,
-    /// Whether a change dies out where the flows see their rest.
+    /// Whether a change decays at the flows' equilibrium.
     pub stable: bool,
     /// As `exp(growth t)`.
     pub growth_per_rtt: f64,
     /// Its swing; none without one.
     pub period_rtts: Option<f64>,
-    /// Until a twentieth of it is left; none where it grows.
+    /// Time until a twentieth of it is left; none if it grows.
     pub settles_rtts: Option<f64>,
     /// How differences between flows shrink.
     pub differences_growth_per_rtt: f64,
-    /// Slope of the top level at rest, and whether it counts.
+    /// Slope of the top level at equilibrium, and whether it counts.
     pub rest_slope: f64,
     /// Whether the law sees its rest.
     pub rest_seen: bool,
-    /// What the thresholds and the queue make of it: the long run.
+    /// The long-run cycle of thresholds and queue.
     pub cycle: Cycle,
     /// How fast a long queue falls, seconds per second.
     pub drain: f64,
-    /// Until the queue asked about has fallen to what is tolerated.
+    /// Time until the given queue has fallen to the tolerated one.
     pub drained_s: f64,
-    /// What is refilled of a dip after 0, 1, ... round trips.
+    /// Refilled part of a dip after 0, 1, ... round trips.
     pub refilled: Vec<f64>,
 }
 
@@ -125,7 +125,7 @@ pub struct Cycle {
     pub deviation: f64,
     /// Mean queue.
     pub queue_delay_s: f64,
-    /// Of one turn; none where the rates rest.
+    /// Length of a cycle; none if the rates converge.
     pub period_rtts: Option<f64>,
 }
 
@@ -133,7 +133,7 @@ impl Rapid {
     /// Answers the question.
     ///
     /// # Errors
-    /// A margin or a share that is none, or more flows than the path has room for.
+    /// An invalid margin or share, or more flows than the path can carry.
     pub fn answer(&self) -> Result<Answer, NoAnswer> {
         let Rapid { flows, rate, rtt, packet, .. } = *self;
         let asked = Flows { flows, margin: Ratio::from_f64(self.margin), rate, rtt, packet };

@@ -15,7 +15,7 @@ pub(crate) fn question<Q: DeserializeOwned>(parameters: &toml::Table) -> Result<
     })
 }
 
-/// A value that a text or a number stands for: `"10 ms"`, `"pareto:2.1"`, `20`.
+/// A value from a text or a number: `"10 ms"`, `"pareto:2.1"`, `20`.
 pub(crate) fn written<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(value: D) -> Result<T, D::Error> {
     let text = match toml::Value::deserialize(value)? {
         toml::Value::String(text) => text,
@@ -23,7 +23,7 @@ pub(crate) fn written<'de, D: Deserializer<'de>, T: FromStr<Err: Display>>(value
     };
     text.parse().map_err(|error: T::Err| {
         let what = error.to_string();
-        // Quantities say what they found; the other parameters leave that to the command line's own words.
+        // Quantities report what they found; for other parameters it is added here.
         D::Error::custom(if what.starts_with("found ") { what } else { format!("found \"{text}\", {what}") })
     })
 }

@@ -27,7 +27,7 @@ pub struct Tdqm {
     pub lengths: u32,
 }
 
-/// Lengths of busy periods that can be asked for.
+/// Allowed lengths of busy periods.
 const LENGTHS: RangeInclusive<i64> = 1..=1_000_000;
 
 fn thousand() -> f64 {
@@ -45,7 +45,7 @@ fn lengths<'de, D: Deserializer<'de>>(value: D) -> Result<u32, D::Error> {
 /// The answer.
 #[derive(Clone, Debug, Serialize)]
 pub struct Answer {
-    /// The load asked about.
+    /// The given load.
     pub load: f64,
     /// The mean eta over busy periods.
     pub eta_per_period: f64,

@@ -1,4 +1,4 @@
-//! Differential evolution, over points whose places lie between 0 and 1.
+//! Differential evolution over points with coordinates between 0 and 1.
 //!
 //! ```text
 //! m = x_i + F (best_p - x_i) + F (x_a - x_b)          F from 0.4 to 1, drawn for each
@@ -11,9 +11,9 @@
 //! and with fixed laws of F and CR: a search has some tens of generations, too few to learn them.
 //!
 //! Deviations:
-//! 1. A place beyond a bound is put half-way between the bound and where it was before, as JADE does (eq. 5).
-//! 2. After [`PATIENCE`] generations without a better best, all but that one are drawn anew: the worst paths are often narrow
-//!    resonances, and a population that has gathered elsewhere does not leave.
+//! 1. A coordinate beyond a bound is set half-way between the bound and its previous value, as in JADE (eq. 5).
+//! 2. After [`PATIENCE`] generations without improvement, all but the best are redrawn: the worst paths are often narrow
+//!    resonances, and a population that has converged elsewhere cannot leave.
 //!
 //! Only draws, sums and products: the same points on every machine.
 
@@ -21,11 +21,11 @@ use experiment::traffic::Draws;
 
 /// Points of a population: twice the number of cores of a small machine, several times, and about the number of genes of a cause.
 pub const MEMBERS: usize = 16;
-/// The best of which one is approached.
+/// Fraction of the best members from which one is approached.
 const BEST: usize = 3;
 /// Probability that a place is that of the mutant.
 const CROSSOVER: f64 = 0.9;
-/// Generations without a better best after which the others are drawn anew.
+/// Generations without improvement after which the others are redrawn.
 pub const PATIENCE: usize = 12;
 
 /// A point with its score; more is better.
@@ -45,7 +45,7 @@ pub struct Population {
 }
 
 impl Population {
-    /// Nothing is known yet. Every `number` draws points of its own.
+    /// An unevaluated population. Every `number` draws different points.
     pub fn new(places: usize, seed: u64, number: u32) -> Population {
         Population { places, draws: Draws::new(seed, number), members: Vec::new(), idle: 0 }
     }
@@ -63,8 +63,8 @@ impl Population {
         (0..MEMBERS).map(|number| self.trial(number)).collect()
     }
 
-    /// The scores of the points that were asked, in their order. Fewer than were asked: the others were not judged.
-    pub fn tell(&mut self, points: Vec<Vec<f64>>, scores: &[f64]) {
+    /// Takes the scores of the proposed points, in their order. Missing scores at the end: not evaluated.
+    pub fn score(&mut self, points: Vec<Vec<f64>>, scores: &[f64]) {
         let before = self.members.first().map(|best| best.score);
         let judged = points.into_iter().zip(scores).map(|(point, score)| Member { point, score: *score });
         if self.members.is_empty() {
@@ -92,7 +92,7 @@ impl Population {
 
     fn trial(&mut self, number: usize) -> Vec<f64> {
         let known = self.members.iter().take_while(|member| !member.point.is_empty()).count();
-        // Too few to differ, or a member that was given up.
+        // Too few to differ, or a discarded member.
         if known < 4 || number >= known {
             return self.anywhere();
         }
@@ -127,12 +127,12 @@ mod tests {
             let points = population.ask();
             assert!(points.iter().flatten().all(|place| (0.0..=1.0).contains(place)));
             let scores: Vec<f64> = points.iter().map(|point| score(point)).collect();
-            population.tell(points, &scores);
+            population.score(points, &scores);
         }
         population.members[0].score
     }
 
-    /// A bowl, and Rastrigin's function with its many hollows. A uniform search of as many points is some 0.1 and 20 away.
+    /// A bowl, and Rastrigin's function with its many minima. A uniform search with as many points is some 0.1 and 20 away.
     #[test]
     fn the_best_point_is_found() {
         let bowl = |point: &[f64]| -point.iter().map(|x| (x - 0.3) * (x - 0.3)).sum::<f64>();
@@ -148,15 +148,15 @@ mod tests {
     }
 
     #[test]
-    fn the_same_seed_finds_the_same() {
+    fn same_seed_finds_same() {
         let bowl = |point: &[f64]| -point.iter().map(|x| x * x).sum::<f64>();
         assert_eq!(searched(5, 20, 7, bowl), searched(5, 20, 7, bowl));
         assert_ne!(searched(5, 20, 7, bowl), searched(5, 20, 8, bowl));
     }
 
-    /// A plateau with one narrow peak: the population gathers nowhere, and is drawn anew until it hits.
+    /// A plateau with one narrow peak: the population does not converge, and is redrawn until it hits.
     #[test]
-    fn a_population_that_is_stuck_begins_anew_and_keeps_its_best() {
+    fn stuck_population_is_redrawn_and_keeps_best() {
         let peak = |point: &[f64]| if (point[0] - 0.5).abs() < 0.01 { 1.0 } else { 0.0 };
         assert_eq!(searched(1, 100, 3, peak), 1.0);
     }

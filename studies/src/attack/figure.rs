@@ -1,40 +1,40 @@
-//! What is compared, and how much worse one is than the other.
+//! The compared figure, and how much worse one controller is than the other.
 //!
 //! ```text
 //! times worse = (subject + floor) / (reference + floor)      where less is better
 //!             = (reference + floor) / (subject + floor)      where more is better
 //! ```
 //!
-//! The floor keeps nothing from being infinitely worse than next to nothing: a share of 0.01 % is no worse than one of 0.1 %.
+//! The floor keeps ratios of tiny values finite: a share of 0.01 % is no worse than one of 0.1 %.
 
 use experiment::results::Run;
 
-/// A part of the path's capacity below which the reference itself has nothing: such a path tells nothing of a controller.
+/// Share of the path's capacity below which the reference itself fails: such a path is no evidence against a controller.
 pub const LEAST_REFERENCE_SHARE: f64 = 0.1;
 
-/// What a controller may be bad at.
+/// A figure in which a controller may be bad.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Figure {
-    /// How much it gets.
+    /// Throughput.
     Share,
     /// How long packets wait.
     Queue,
-    /// How much it loses at queues.
+    /// Loss at queues.
     Loss,
     /// How long a transfer takes.
     Completion,
-    /// How evenly two of it share.
+    /// Fairness of two flows of it.
     Fairness,
 }
 
-/// What is read off a run.
+/// Measurements of a run.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
     /// The figure, in the unit of its metric.
     pub value: f64,
     /// Throughput of the flows.
     pub throughput_bps: f64,
-    /// Mean rate of the traffic beside them.
+    /// Mean rate of the competing traffic.
     pub traffic_bps: f64,
 }
 
@@ -53,7 +53,7 @@ impl Figure {
         }
     }
 
-    /// The figure of a run's summary that it is.
+    /// The corresponding figure of a run's summary.
     pub fn metric(self) -> &'static str {
         match self {
             Figure::Share => "throughput_bps",
@@ -85,7 +85,7 @@ impl Figure {
         }
     }
 
-    /// The reference when there is no other controller: all that others leave, no queue, no loss, a transfer at the path's rate,
+    /// The reference without another controller: the bandwidth that others leave, no queue, no loss, a transfer at the path's rate,
     /// equal shares.
     pub fn bound(self, left_bps: f64, least_completion_s: f64) -> f64 {
         match self {
@@ -99,9 +99,9 @@ impl Figure {
     /// The floor, in the unit of [`Figure::badness`].
     pub fn floor(self, capacity_bps: f64) -> f64 {
         match self {
-            // A hundredth of the path is as little as nothing.
+            // A hundredth of the path counts as zero.
             Figure::Share => 0.01 * capacity_bps,
-            // What one packet of 1500 B takes at 12 Mbit/s.
+            // Transmission time of one packet of 1500 B at 12 Mbit/s.
             Figure::Queue => 0.001,
             Figure::Loss => 0.001,
             Figure::Completion => 0.001,
@@ -109,7 +109,7 @@ impl Figure {
         }
     }
 
-    /// The floor in words, as what is added to both sides.
+    /// The floor in words: the amount added to both sides.
     pub fn floor_words(self) -> String {
         let floor = self.floor(1.0);
         match self {
@@ -120,7 +120,7 @@ impl Figure {
         }
     }
 
-    /// The value as an amount that grows from zero; of fairness, what is missing.
+    /// The value as an amount that grows from zero; for fairness, the difference to 1.
     fn amount(self, value: f64) -> f64 {
         if self == Figure::Fairness { 1.0 - value } else { value }
     }
@@ -137,7 +137,7 @@ impl Figure {
         if self == Figure::Share { reference / subject } else { subject / reference }
     }
 
-    /// The value that is so many times larger in what is compared, floor included: what `slack` leaves of a difference.
+    /// The value multiplied by this factor, floor included: the part of a difference that `slack` tolerates.
     pub fn moved(self, value: f64, by: f64, capacity_bps: f64) -> f64 {
         let floor = self.floor(capacity_bps);
         self.value(((self.amount(value) + floor) * by - floor).max(0.0))
@@ -161,7 +161,7 @@ impl Figure {
     }
 }
 
-/// Jain's index of two flows of which one has all.
+/// Jain's index of two flows of which one has everything.
 const LEAST_JAIN: f64 = 0.5;
 
 #[cfg(test)]
@@ -169,7 +169,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_figure_is_one_of_a_run() {
+    fn figures_are_run_figures() {
         for figure in Figure::ALL {
             assert!(experiment::results::Summary::metrics().any(|name| name == figure.metric()), "{}", figure.name());
         }
@@ -186,13 +186,13 @@ mod tests {
         for figure in Figure::ALL {
             assert_eq!(worse(figure, 0.7, 0.7), 1.0, "{}", figure.name());
         }
-        // Nothing beside nothing is no worse, and nothing beside something not infinitely.
+        // Zero against zero is no worse, and zero against a positive value not infinitely.
         assert_eq!(worse(Figure::Share, 0.0, 0.0), 1.0);
         assert_eq!(worse(Figure::Share, 0.0, 10e6), 101.0);
     }
 
     #[test]
-    fn a_value_moves_with_what_is_compared() {
+    fn moved_value_includes_floor() {
         for figure in Figure::ALL {
             let (value, capacity) = (0.6, 10e6);
             let moved = figure.moved(value, 1.5, capacity);

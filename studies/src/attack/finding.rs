@@ -1,4 +1,4 @@
-//! A finding: a path, what it shows, and the scenario's file that shows it again.
+//! A finding: a path, its effect, and a scenario file that reproduces it.
 
 use crate::attack::figure::Figure;
 use crate::attack::genes::rounded;
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 
 /// The part of a finding's strength that a simpler path, and each other seed, must keep.
 pub const KEEPS: f64 = 0.75;
-/// Seeds that a finding is shown with: that of the search, and three others.
+/// Number of seeds of a finding: that of the search, and three others.
 pub const SEEDS: usize = 4;
 
 /// A path on which the subject does badly.
@@ -20,7 +20,7 @@ pub const SEEDS: usize = 4;
 pub struct Finding {
     /// Name of its scenario.
     pub name: String,
-    /// What happens there, in words.
+    /// Description of the path.
     pub title: String,
     /// The causes, in words.
     pub causes_in_words: String,
@@ -38,13 +38,13 @@ pub struct Finding {
     pub subject: f64,
     /// The reference's.
     pub reference: f64,
-    /// Whether other seeds showed it, too; not, where the time was over before they were asked.
+    /// Whether other seeds confirm it; false if time was over before they ran.
     pub confirmed: bool,
-    /// Whether it was made as simple as it can be.
+    /// Whether it was simplified completely.
     pub simplest: bool,
     /// The genes, each under its name.
     pub genes: BTreeMap<&'static str, f64>,
-    /// What another host said.
+    /// Result of another host.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub replayed: Option<Replayed>,
     /// The scenario's file.
@@ -62,7 +62,7 @@ pub struct Replayed {
     pub subject: Option<f64>,
     /// The reference's.
     pub reference: Option<f64>,
-    /// Why there is none.
+    /// Why it is missing.
     pub refused: Option<String>,
 }
 
@@ -77,19 +77,19 @@ pub fn holds(judge: &Judge<'_>, genome: &Genome, times_worse: f64) -> Result<boo
     Ok(shows(&judge.scores(genome, 1)?) && shows(&judge.scores(genome, SEEDS)?))
 }
 
-/// What is known of the one who asked.
+/// The origin of a search.
 pub struct Asker<'a> {
     /// The subject, as tables name it.
     pub subject: &'a str,
-    /// The reference, as tables name it; of the bound, `what others leave`.
+    /// The reference's name in tables; of the bound, `what others leave`.
     pub reference: &'a str,
-    /// The command that finds it again.
+    /// The command that reproduces it.
     pub command: &'a str,
     /// Version of packetscale.
     pub version: &'a str,
 }
 
-/// Writes down what a path shows.
+/// Describes a path's effect.
 ///
 /// # Errors
 /// As [`Judge::scores`].
@@ -175,7 +175,7 @@ fn text(judge: &Judge<'_>, genome: &Genome, asker: &Asker<'_>, finding: &Finding
     )
 }
 
-/// What the file expects: as much of the difference as a finding must keep, half of what may be lost on either side.
+/// Expectations of the file: the part of the difference that a finding must keep, half of the tolerance on either side.
 fn expectations(judge: &Judge<'_>, finding: &Finding, asker: &Asker<'_>, capacity: f64) -> String {
     let figure = judge.figure;
     let keeps = 1.0 + KEEPS * (finding.times_worse - 1.0);
@@ -183,9 +183,9 @@ fn expectations(judge: &Judge<'_>, finding: &Finding, asker: &Asker<'_>, capacit
     let slack = libm::pow(finding.times_worse / keeps, 1.0 / sides);
     let mut out = String::new();
     let mut expect = |controller: &str, value: f64, is_subject: bool| {
-        // The subject may become better by so much, and the reference worse.
+        // The subject may improve by this factor, and the reference get worse.
         let upward = is_subject == figure.is_better_larger();
-        // In what is compared, larger is worse for all but a share.
+        // Larger amounts are worse, except for a share.
         let larger_amount = if figure == Figure::Fairness { !upward } else { upward };
         let by = if larger_amount { slack } else { 1.0 / slack };
         let bound = rounded(figure.moved(value, by, capacity), 4);

@@ -1,10 +1,10 @@
-//! What a path may do to a controller: the table of genes. Each row has its bounds, and why they are these: what lies outside
-//! is no path that a controller has to live on.
+//! Possible properties of a path: the table of genes. Each row has its bounds, with reasons: a controller need not handle paths
+//! outside of them.
 
 use Kind::*;
 use Scale::{Linear, Logarithmic};
 
-/// What happens to a path. A scenario has a gene's value only where its kind happens.
+/// Kind of event on a path. A scenario has a gene's value only if it has its kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// Every path has a rate, a round trip and a buffer.
@@ -25,7 +25,7 @@ pub enum Kind {
     Delay,
     /// Packets are lost at random.
     Loss,
-    /// Nothing comes through for a while.
+    /// Outages.
     Outages,
     /// Packets overtake each other.
     Reorder,
@@ -33,12 +33,12 @@ pub enum Kind {
     Pulses,
     /// Random bursts of others.
     Bursts,
-    /// What receivers and the way back do to acknowledgments and to arrival times.
+    /// Effects of receivers and the return path on acknowledgments and arrival times.
     Receiver,
 }
 
 impl Kind {
-    /// Those that a path may do without, in the order in which they are searched.
+    /// Optional kinds, in the order in which they are searched.
     pub const CAUSES: [Kind; 11] =
         [Start, Rate, Frames, Policer, Delay, Loss, Outages, Reorder, Pulses, Bursts, Receiver];
 
@@ -75,17 +75,17 @@ pub enum Scale {
 /// One number of a path.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Gene {
-    /// Where it belongs.
+    /// Its kind.
     pub kind: Kind,
-    /// Its name, which ends in its unit where it has one.
+    /// Its name, which ends in its unit if it has one.
     pub name: &'static str,
     /// The least value.
     pub least: f64,
     /// The largest.
     pub most: f64,
-    /// What it is where it does not matter.
+    /// The neutral value.
     pub usual: f64,
-    /// How it is spread.
+    /// Its distribution.
     pub scale: Scale,
     /// Whether it is a whole number.
     pub whole: bool,
@@ -104,14 +104,14 @@ impl Gene {
         self.fitted(value, 3)
     }
 
-    /// The nearest value with so many digits that the gene may have.
+    /// The nearest allowed value with this number of digits.
     pub fn fitted(&self, value: f64, digits: usize) -> f64 {
         let value = rounded(value, digits).clamp(self.least, self.most);
         if self.whole { value.round() } else { value }
     }
 }
 
-/// To so many significant digits, as they are written.
+/// Rounded to this number of significant digits.
 pub fn rounded(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits.saturating_sub(1)).parse().unwrap_or(value)
 }
@@ -166,9 +166,9 @@ genes! {
     StartBurst: Start "start_burst_ms", 10.0..1000.0, 100.0, Logarithmic,
         "Others send at twice the rate for this long, and end when the flow begins: any download.";
     RateLow: Rate "rate_low_share", 0.05..0.9, 0.5, Linear,
-        "What is left of the rate when it is low: a radio link at the edge of its cell keeps a twentieth.";
+        "The low rate as a part of the high one: a radio link at the edge of its cell keeps a twentieth.";
     RatePeriod: Rate "rate_period_s", 0.1..20.0, 10.0, Logarithmic,
-        "Radio links are scheduled anew within 100 ms; slower than 20 s is not seen twice.";
+        "Radio links are rescheduled within 100 ms; changes slower than 20 s do not repeat in a run.";
     RateDuty: Rate "rate_high_share", 0.1..0.9, 0.5, Linear,
         "The part of the period in which the rate is high.";
     FramePackets: Frames "frame_packets", 2.0..64.0, 16.0, Logarithmic whole,
@@ -224,7 +224,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_gene_lies_within_its_bounds_and_so_does_its_usual_value() {
+    fn gene_and_neutral_value_are_within_bounds() {
         for gene in GENES {
             assert!(gene.least < gene.most && (gene.least..=gene.most).contains(&gene.usual), "{}", gene.name);
             assert!(gene.scale == Linear || gene.least > 0.0, "{}", gene.name);
@@ -234,12 +234,12 @@ mod tests {
     }
 
     #[test]
-    fn digits_are_those_that_are_written() {
+    fn digits_match_text() {
         assert_eq!((rounded(12.345, 3), rounded(0.098765, 2), rounded(0.0, 3)), (12.3, 0.099, 0.0));
     }
 
     #[test]
-    fn every_cause_has_a_gene_and_a_name_of_its_own() {
+    fn causes_have_genes_and_unique_names() {
         for (place, kind) in Kind::CAUSES.iter().enumerate() {
             assert!(GENES.iter().any(|gene| gene.kind == *kind), "{}", kind.name());
             assert!(Kind::CAUSES[..place].iter().all(|other| other.name() != kind.name()));

@@ -1,11 +1,11 @@
-//! A path as a list of genes, and the islands on which paths are searched.
+//! A path as a list of genes, and the islands of the search.
 
 use crate::attack::genes::{GENES, Gene, Id, Kind};
 
-/// Length of the runs in which paths are searched.
+/// Length of the search's runs.
 pub const DURATION_S: f64 = 30.0;
 
-/// A path: a value for each gene whose kind happens there.
+/// A path: a value for each gene whose kind it has.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Genome {
     values: Vec<Option<f64>>,
@@ -14,13 +14,13 @@ pub struct Genome {
 }
 
 impl Genome {
-    /// The usual path, on which of these kinds each happens in its usual way.
+    /// The path with neutral values of all genes of these kinds.
     pub fn usual(kinds: &[Kind]) -> Genome {
         let value = |gene: &Gene| kinds.contains(&gene.kind).then_some(gene.usual);
         Genome { values: GENES.iter().map(value).collect(), duration_s: DURATION_S }
     }
 
-    /// The value of a gene; `None` where its kind does not happen.
+    /// The value of a gene; `None` if the path lacks its kind.
     pub fn get(&self, id: Id) -> Option<f64> {
         self.values[id as usize]
     }
@@ -48,19 +48,19 @@ impl Genome {
         Id::ALL.iter().filter_map(|id| Some((*id, self.get(*id)?)))
     }
 
-    /// What happens beside that which every path has.
+    /// The kinds beyond those of every path.
     pub fn causes(&self) -> Vec<Kind> {
         Kind::CAUSES.into_iter().filter(|kind| self.genes().any(|(id, _)| id.gene().kind == *kind)).collect()
     }
 }
 
-/// A part of the space that is searched by itself: one cause, or all of them. A strong cause would else hide the others.
+/// A part of the space with its own search: one cause, or all of them. Otherwise a strong cause would hide the others.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Island {
     /// Its name.
     pub name: &'static str,
     genes: Vec<Id>,
-    /// Causes that may happen or not, each with a place of its own that says so.
+    /// Optional causes, each with a coordinate that switches it.
     switched: Vec<Kind>,
 }
 
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_island_of_one_cause_has_that_cause_and_a_path() {
+    fn island_has_its_cause_and_path() {
         for island in Island::all(&[Kind::Path]).iter().filter(|island| island.name != "all") {
             let genome = island.genome(&vec![0.5; island.places()]);
             let names: Vec<&str> = genome.causes().iter().map(|kind| kind.name()).collect();
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_taken_away_is_gone_and_the_rest_stays() {
+    fn removal_affects_only_its_cause() {
         let genome = Genome::usual(&[Kind::Path, Kind::Loss, Kind::Delay]);
         assert_eq!(genome.without(Kind::Delay), Genome::usual(&[Kind::Path, Kind::Loss]));
     }

@@ -1,5 +1,5 @@
-//! Judges a path: runs the subject and the reference on it, and says how much worse the subject is. What was judged once is
-//! remembered in a file, so that a search that was interrupted goes on where it was.
+//! Judges a path: runs the subject and the reference on it, and computes how much worse the subject is. A file caches
+//! judgements, so that an interrupted search resumes.
 
 use crate::attack::figure::{Figure, LEAST_REFERENCE_SHARE, Reading};
 use crate::attack::genome::Genome;
@@ -15,7 +15,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Runs that were made, a line each, with what this figure reads off them.
+/// Cached runs, a line each, with their measurements.
 fn remembered(figure: Figure) -> String {
     format!("judged-{}.ndjson", figure.name())
 }
@@ -25,14 +25,14 @@ fn remembered(figure: Figure) -> String {
 pub enum Against {
     /// Another controller on the same path, with the same draws.
     Controller(String),
-    /// What others leave of the path.
+    /// The bandwidth that others leave.
     Bound,
 }
 
-/// What a path shows: of the same draws, the subject and the reference.
+/// Result on a path: subject and reference with the same random draws.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Score {
-    /// How many times worse the subject is; 1 where the path says nothing.
+    /// How many times worse the subject is; 1 if the path is no evidence.
     pub times_worse: f64,
     /// The subject's figure.
     pub subject: f64,
@@ -40,7 +40,7 @@ pub struct Score {
     pub reference: f64,
 }
 
-/// One run, as it is remembered.
+/// A cached run.
 #[derive(Serialize, Deserialize)]
 struct Remembered {
     id: String,
@@ -55,7 +55,7 @@ pub struct Judge<'a> {
     program: &'a Program,
     /// The subject, then the reference if it is a controller.
     controllers: Vec<String>,
-    /// What is compared.
+    /// The compared figure.
     pub figure: Figure,
     /// The seed of every scenario.
     pub seed: u64,
@@ -72,7 +72,7 @@ struct Memory {
 }
 
 impl<'a> Judge<'a> {
-    /// A judge that remembers nothing from one command to the next.
+    /// A judge without a cache on disk.
     pub fn new(
         host: &'a dyn Host,
         program: &'a Program,
@@ -89,10 +89,10 @@ impl<'a> Judge<'a> {
         Judge { host, program, controllers, figure, seed, known: Mutex::default(), memory: None }
     }
 
-    /// From now on it remembers in this folder, which is made, what it judges. It knows what is remembered there.
+    /// Caches judgements in this folder, which is created, and loads those already there.
     ///
     /// # Errors
-    /// The folder that another command has, or the file that cannot be read or written.
+    /// Another command uses the folder, or the file cannot be read or written.
     pub fn remember_in(&mut self, folder: &Path) -> Result<(), Error> {
         let path = folder.join(remembered(self.figure));
         let alone = fs::create_dir_all(folder).and_then(|()| alone_in(folder)).map_err(Error::unwritable(folder))?;
@@ -102,7 +102,7 @@ impl<'a> Judge<'a> {
         Ok(())
     }
 
-    /// The surroundings of a path, with so many replications.
+    /// The surroundings of a path, with this number of replications.
     pub fn frame(&self, replications: usize) -> Frame<'_> {
         let whole = self.figure.is_of_whole_runs();
         Frame { controllers: &self.controllers, whole, seed: self.seed, replications }
@@ -111,10 +111,10 @@ impl<'a> Judge<'a> {
     /// The runs on a path: all of the subject, then all of the reference.
     ///
     /// # Errors
-    /// A controller that is not there, or a file that cannot be read.
+    /// A missing controller, or an unreadable file.
     pub fn plan(&self, genome: &Genome, replications: usize) -> Result<Vec<Experiment>, Refusal> {
         let text = scenario(genome, &self.frame(replications));
-        // Nobody looks at curves: figures are the same without them.
+        // Curves are not needed: figures are the same without them.
         let changes = ["record.detail=false".to_string()];
         let parsed = Scenario::parse(&text, Path::new("attack.toml"), &changes);
         Ok(parsed.map_err(|error| Refusal::Input(self.in_words_of_the_command(&error)))?.plan())
@@ -130,10 +130,10 @@ impl<'a> Judge<'a> {
         controller.or(against).unwrap_or_else(|| error.to_string())
     }
 
-    /// The score of a path for each of so many seeds.
+    /// The scores of a path, one per seed.
     ///
     /// # Errors
-    /// What the host refuses, or what cannot be remembered.
+    /// The host refuses, or the cache cannot be written.
     pub fn scores(&self, genome: &Genome, replications: usize) -> Result<Vec<Score>, Error> {
         let plan = self.plan(genome, replications)?;
         let readings = self.readings(&plan, genome)?;
@@ -149,7 +149,7 @@ impl<'a> Judge<'a> {
         genomes.par_iter().map(|genome| Ok(self.scores(genome, 1)?[0])).collect()
     }
 
-    /// The score of runs that were made elsewhere: the subject's, then the reference's.
+    /// The score of given runs: the subject's, then the reference's.
     pub fn score_of(&self, genome: &Genome, runs: &[Run]) -> Score {
         let read = |run: &Run| self.figure.read(run, genome.duration_s);
         let nothing = Reading { value: 0.0, throughput_bps: 0.0, traffic_bps: 0.0 };
@@ -200,7 +200,7 @@ impl<'a> Judge<'a> {
         self.known.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Puts what was made onto the disk.
+    /// Flushes new results to disk.
     ///
     /// # Errors
     /// The file that cannot be written.
@@ -209,10 +209,10 @@ impl<'a> Judge<'a> {
         file.lock().unwrap_or_else(PoisonError::into_inner).flush().map_err(Error::unwritable(path))
     }
 
-    /// Nothing is left to go on with.
+    /// Removes the cache: the search is complete.
     ///
     /// # Errors
-    /// The file that cannot be removed.
+    /// The file cannot be removed.
     pub fn forget(&self) -> Result<(), Error> {
         self.memory
             .as_ref()
@@ -220,8 +220,8 @@ impl<'a> Judge<'a> {
     }
 }
 
-/// What the file holds, and the file, open for more. A last line without an end was cut short; what another program made
-/// is never asked for.
+/// Content of the cache file, and the file, open for appending. An incomplete last line is dropped; records of other programs
+/// are never looked up.
 fn opened(path: &Path) -> io::Result<(BTreeMap<String, Reading>, File)> {
     let content = match fs::read_to_string(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),

@@ -1,9 +1,9 @@
 //! A search for the path on which a controller does worst.
 //!
-//! A path is a [`Genome`]: a value for each row of a table of what may happen to it, within stated bounds ([`genes`]). It is written
-//! as a scenario ([`written`]), run with the controller and with a reference, and judged by how many times worse the controller is
-//! ([`figure`], [`judge`]). Differential evolution ([`evolution`]) looks for the worst, cause by cause ([`search`]). What is found is
-//! tried with other seeds, made as simple as it can be ([`shrink`]), and written down ([`finding`]).
+//! A path is a [`Genome`]: a value for each row of a table of properties, within stated bounds ([`genes`]). It is written
+//! as a scenario ([`written`]), run with the controller and with a reference, and scored by how many times worse the controller is
+//! ([`figure`], [`judge`]). Differential evolution ([`evolution`]) searches for the worst, cause by cause ([`search`]). Findings are
+//! confirmed with other seeds, simplified ([`shrink`]), and written to files ([`finding`]).
 //!
 //! The same seed and the same number of paths give the same findings, on every machine and with any number of threads.
 
@@ -43,41 +43,41 @@ const SEARCHED_PART: f64 = 0.75;
 /// How much is searched.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effort {
-    /// So many paths. Findings are made as simple as they can be, however long that takes.
+    /// This number of paths. Findings are simplified completely, however long that takes.
     Evaluations(u64),
     /// So long in all.
     Time(Duration),
 }
 
-/// What is asked.
+/// A search's parameters.
 pub struct Asked<'a> {
     /// The controller, by its name, or with settings as a scenario writes them.
     pub controller: &'a str,
-    /// What it is compared with.
+    /// The reference.
     pub against: &'a Against,
-    /// What is compared.
+    /// The compared figure.
     pub figure: Figure,
     /// How much is searched.
     pub effort: Effort,
     /// The seed of the search and of its runs.
     pub seed: u64,
-    /// A second host, on which findings are tried, too.
+    /// A second host, on which findings are also tried.
     pub on: Option<&'a dyn Host>,
 }
 
-/// Where and by whom runs are made.
+/// Means for making runs.
 pub struct Means<'a> {
     /// Where.
     pub host: &'a dyn Host,
-    /// By which program.
+    /// The program.
     pub program: &'a Program,
     /// How many runs at the same time; `None`: one per core.
     pub jobs: Option<u16>,
-    /// Who is told.
+    /// Receives progress.
     pub watch: &'a dyn Watch,
 }
 
-/// What a search found, the worst first.
+/// Findings of a search, worst first.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Attack {
     /// Version of packetscale.
@@ -88,13 +88,13 @@ pub struct Attack {
     pub controller: String,
     /// The reference; of the bound, `what others leave`.
     pub against: String,
-    /// What was compared.
+    /// The compared figure.
     pub figure: &'static str,
     /// The seed.
     pub seed: u64,
     /// Paths that were judged in the search.
     pub evaluations: u64,
-    /// The command. If it counts evaluations, it finds the same.
+    /// The command. If it counts evaluations, it reproduces the findings.
     pub command: String,
     /// Whether it was ended before its budget was used up.
     pub interrupted: bool,
@@ -109,7 +109,7 @@ enum Stop {
     Failed(Error),
 }
 
-/// A path that was settled: with other seeds, as simple as it can be, unless time was over.
+/// A path confirmed with other seeds and simplified, unless time was over.
 struct Settled {
     genome: Genome,
     times_worse: f64,
@@ -131,7 +131,7 @@ impl Asked<'_> {
     /// Searches, and writes the findings into `folder`: a scenario for each, and `attack.json`.
     ///
     /// # Errors
-    /// A controller that is not there, what the host refuses, or the folder that cannot be written.
+    /// A missing controller, a refusal of the host, or a folder that cannot be written.
     pub fn answer(&self, means: &Means<'_>, folder: &Path) -> Result<Attack, Error> {
         if *self.against == Against::Controller(self.controller.to_string()) {
             let found = format!("--against: found {}, which is attacked itself", self.controller);
@@ -178,14 +178,14 @@ impl Asked<'_> {
         Ok(attack)
     }
 
-    /// Tries the findings on another host, which may take long: those that are left when the search is ended are not tried.
+    /// Tries the findings on another host, which may take long: the rest is skipped when the search is ended.
     fn replay(&self, judge: &Judge<'_>, on: &dyn Host, settled: &[Settled], attack: &mut Attack, watch: &dyn Watch) {
         for (finding, one) in attack.findings.iter_mut().zip(settled).take_while(|_| !watch.ends()) {
             finding.replayed = Some(replay(judge, &one.genome, on));
         }
     }
 
-    /// What every path has, for this figure.
+    /// Kinds that every path has, for this figure.
     fn always(&self) -> &'static [Kind] {
         match self.figure {
             Figure::Completion => &[Kind::Path, Kind::Size],
@@ -214,7 +214,7 @@ impl Asked<'_> {
         Ok((searched, each))
     }
 
-    /// Whether what lies in this folder was found by another search than this one.
+    /// Whether the findings in this folder are from a different search.
     pub fn is_of_another(&self, folder: &Path) -> bool {
         let Ok(text) = std::fs::read_to_string(folder.join(FILE)) else { return false };
         let there: Option<serde_json::Value> = serde_json::from_str(&text).ok();
@@ -245,10 +245,10 @@ impl Asked<'_> {
 /// The file with all that a search found.
 const FILE: &str = "attack.json";
 
-/// How `--against` names what others leave of the path.
+/// Name of the remaining bandwidth as a reference, for `--against`.
 pub const BOUND: &str = "bound";
 
-/// Of an island's worst paths the first that other seeds show, too, as simple as it can be.
+/// The first of an island's worst paths that other seeds confirm, simplified.
 fn settle(judge: &Judge<'_>, worst: &Worst, ends: &dyn Fn() -> bool) -> Result<Option<Settled>, Error> {
     let candidates = worst.paths.iter().filter(|path| path.score.times_worse >= LEAST_TIMES_WORSE);
     for path in candidates {

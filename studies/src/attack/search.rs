@@ -8,13 +8,13 @@ use harness::runner::Error;
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-/// The best paths of an island that are kept: those that other seeds do not show are passed over.
+/// Number of best paths of an island that are candidates: those that other seeds do not confirm are skipped.
 const KEPT: usize = 5;
 
 /// When a search ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Budget {
-    /// After so many paths.
+    /// After this number of paths.
     Evaluations(u64),
     /// At this time.
     Until(Instant),
@@ -25,7 +25,7 @@ pub enum Budget {
 pub struct Judged {
     /// The path.
     pub genome: Genome,
-    /// What it shows.
+    /// Its score.
     pub score: Score,
 }
 
@@ -38,7 +38,7 @@ pub struct Worst {
     pub paths: Vec<Judged>,
 }
 
-/// What a search found.
+/// Result of a search.
 #[derive(Clone, Debug)]
 pub struct Searched {
     /// Of every island.
@@ -47,20 +47,20 @@ pub struct Searched {
     pub evaluations: u64,
 }
 
-/// Is told how a search goes on, and says whether to end it.
+/// Receives the progress of a search, and may end it.
 pub trait Watch: Sync {
-    /// So many paths are judged; the worst of all, and its island.
+    /// Number of judged paths; the worst of all, and its island.
     fn judged(&self, evaluations: u64, worst: Option<(&'static str, f64)>);
-    /// A finding is being made simpler: its number from 1, of how many.
+    /// A finding is being simplified: its number from 1, and the total.
     fn shrinks(&self, number: usize, of: usize);
-    /// Whether somebody wants it to end now.
+    /// Whether the search should end now.
     fn ends(&self) -> bool;
 }
 
 /// Searches all islands. `always`: the kinds that every path has.
 ///
 /// # Errors
-/// What the host refuses, or what cannot be remembered.
+/// The host refuses, or the cache cannot be written.
 pub fn search(judge: &Judge<'_>, always: &[Kind], budget: Budget, watch: &dyn Watch) -> Result<Searched, Error> {
     let islands = Island::all(always);
     let mut populations: Vec<Population> =
@@ -83,7 +83,7 @@ pub fn search(judge: &Judge<'_>, always: &[Kind], budget: Budget, watch: &dyn Wa
             let scores = judge.all(&genomes)?;
             judge.save()?;
             evaluations += scores.len() as u64;
-            populations[number].tell(points, &scores.iter().map(|score| score.times_worse).collect::<Vec<_>>());
+            populations[number].score(points, &scores.iter().map(|score| score.times_worse).collect::<Vec<_>>());
             let judged = genomes.into_iter().zip(scores);
             keep(&mut found[number].paths, judged.map(|(genome, score)| Judged { genome, score }));
             watch.judged(evaluations, worst_of(&found));
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn the_worst_are_kept_once_each() {
+    fn keeps_distinct_worst_paths() {
         let mut paths = Vec::new();
         let other = |loss: f64| Judged {
             genome: Genome::usual(&[Kind::Loss]).with(crate::attack::genes::Id::LossShare, loss),
@@ -153,14 +153,14 @@ mod tests {
     }
 
     #[test]
-    fn findings_with_the_same_causes_are_one() {
+    fn findings_with_equal_causes_merge() {
         let found = vec![judged(&[Kind::Loss], 3.0), judged(&[Kind::Delay], 2.0), judged(&[Kind::Loss], 9.0)];
         let each = one_of_each(found, |one| &one.genome, |one| one.score.times_worse);
         assert_eq!(each.iter().map(|one| one.score.times_worse).collect::<Vec<_>>(), [9.0, 2.0]);
     }
 
     #[test]
-    fn more_causes_that_do_no_more_harm_say_nothing() {
+    fn further_causes_need_further_harm() {
         let both = [Kind::Delay, Kind::Loss];
         let times = |with_both: f64| {
             let found = vec![judged(&[Kind::Loss], 3.0), judged(&both, with_both)];

@@ -1,7 +1,7 @@
-//! Makes a path as simple as it can be while it still shows what it showed.
+//! Simplifies a path while the finding persists.
 //!
-//! One change at a time, the largest first: a cause is left out; a gene gets its usual value; a value loses digits; the run
-//! becomes shorter. A change stays if the finding holds with it. All are tried again until none stays.
+//! One change at a time, the largest first: remove a cause; set a gene to its neutral value; drop digits; shorten the run.
+//! A change stays if the finding persists. All are repeated until none stays.
 
 use crate::attack::genes::{Id, Kind};
 use crate::attack::genome::Genome;
@@ -55,7 +55,7 @@ impl Step {
             Step::Digits(id, digits) => {
                 let value = genome.get(id)?;
                 let fewer = id.gene().fitted(value, digits);
-                // A usual value is simple as it is.
+                // A neutral value is already simple.
                 if value == id.gene().usual { None } else { put(id, fewer) }
             }
             Step::Lasting(duration_s) => (duration_s < genome.duration_s).then(|| genome.lasting(duration_s)),
@@ -86,7 +86,7 @@ mod tests {
     proptest! {
         /// Whatever the finding is: a delay that grows enough, pulses of about one period, or both.
         #[test]
-        fn what_is_left_still_shows_it_and_is_no_less_simple(
+        fn simplified_path_keeps_finding(
             places in prop::collection::vec(0.0..=1.0, 64),
             least_ms in 1.0..30.0f64,
             period in 0.1..3.0f64,
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_taken_away_stays() {
+    fn keeps_required_causes() {
         let genome = Genome::usual(&[Kind::Path, Kind::Loss]).with(Id::LossShare, 0.0537);
         assert_eq!(shrunk(&genome, |tried| *tried == genome), genome);
         // 0.01 is usual, and too little; 0.05 is enough.
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn when_judging_fails_what_was_found_is_there() {
+    fn failed_judging_keeps_findings() {
         let genome = Genome::usual(&[Kind::Path, Kind::Loss, Kind::Delay]);
         let mut calls = 0;
         let ended = shrink(&genome, |_| {

@@ -4,7 +4,7 @@ use crate::attack::genes::{Id, Kind, rounded};
 use crate::attack::genome::Genome;
 use crate::attack::written::{outage, pulse_ms};
 
-/// What happens on a path beside that which every path has, in one line.
+/// Description of a path's causes, in one line.
 pub fn causes(genome: &Genome) -> String {
     let each: Vec<String> = genome.causes().into_iter().map(|kind| cause(kind, genome)).collect();
     if each.is_empty() { "nothing else happens".to_string() } else { each.join(", and ") }
@@ -62,15 +62,15 @@ fn cause(kind: Kind, genome: &Genome) -> String {
 
 fn receiver(genome: &Genome) -> String {
     let of = |id: Id| genome.get(id).filter(|value| *value != id.gene().usual);
-    let told = [
+    let parts = [
         of(Id::AckLoss).map(|share| format!("{} % of the acknowledgments are lost", rounded(share * 100.0, 3))),
         of(Id::AckBunching).map(|time| format!("acknowledgments come every {time} ms")),
         of(Id::AckEvery).map(|packets| format!("one comes for {packets} packets")),
         of(Id::Interrupts).map(|time| format!("interrupts wait {time} ms")),
         of(Id::ClockPace).map(|pace| format!("the receiver's clock has a pace of {pace}")),
     ];
-    let told: Vec<String> = told.into_iter().flatten().collect();
-    if told.is_empty() { "nothing unusual happens at the receiver".to_string() } else { told.join(", ") }
+    let parts: Vec<String> = parts.into_iter().flatten().collect();
+    if parts.is_empty() { "nothing unusual happens at the receiver".to_string() } else { parts.join(", ") }
 }
 
 /// Text as a comment of a scenario's file, in lines of at most 120 characters.
@@ -97,13 +97,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn causes_are_told_in_the_order_of_the_table() {
+    fn causes_follow_order_of_table() {
         let genome = Genome::usual(&[Kind::Path, Kind::Loss, Kind::Delay]);
         let expected = "the delay grows by 100 ms at 10 s, and 1 % of the packets are lost at random";
         assert_eq!(causes(&genome), expected);
         assert_eq!(path(&genome), "10 Mbit/s, 40 ms, 1 BDP of buffer");
         assert_eq!(causes(&Genome::usual(&[Kind::Path])), "nothing else happens");
-        // What the table's bounds leave: half of 1.4 s, and half of 0.3 s at twice the rate, by half.
+        // The table's bounds leave half of 1.4 s, and half of 0.3 s at twice the rate, by half.
         let genome = Genome::usual(&[Kind::Outages, Kind::Pulses]);
         let genome = genome.with(Id::OutageLength, 900.0).with(Id::OutageEvery, 1.4).with(Id::PulsePeriod, 0.3);
         let expected = "nothing comes through for 700 ms of every 1.4 s, and others send pulses of 75 ms at 200 % of the rate, \
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_comment_has_lines_of_a_sittings_width() {
+    fn comment_lines_are_wrapped() {
         let text = comment(&"word ".repeat(60));
         assert!(text.lines().count() == 3 && text.lines().all(|line| line.starts_with("# ") && line.len() <= 120));
     }

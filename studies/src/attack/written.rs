@@ -1,5 +1,5 @@
-//! A genome as a scenario, in the words of a scenario's file. What is searched is what is written: every score comes from a
-//! text that was parsed like any other scenario.
+//! A genome as a scenario file. The search itself uses this text: every score comes from a scenario that was parsed like any
+//! other.
 
 use crate::attack::genes::{Id, rounded};
 use crate::attack::genome::Genome;
@@ -12,15 +12,15 @@ const PACKET_BYTES: f64 = 1500.0;
 const LEAST_BUFFER_PACKETS: f64 = 4.0;
 /// The part of a run that steady figures leave out.
 const WARMUP_SHARE: f64 = 1.0 / 3.0;
-/// Flows begin within this time, so that other seeds meet other phases of what is periodic.
+/// Flows begin within this time, so that other seeds see other phases of periodic events.
 const START_SPREAD_S: f64 = 0.1;
 
-/// What surrounds the path.
+/// Surroundings of the path.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame<'a> {
     /// The controllers that are compared, each by its name or as a table.
     pub controllers: &'a [String],
-    /// Whether figures are those of whole runs, beginnings included.
+    /// Whether figures are those of whole runs, starts included.
     pub whole: bool,
     /// The seed of the scenario.
     pub seed: u64,
@@ -33,8 +33,8 @@ fn counted(genome: &Genome, whole: bool) -> (f64, f64) {
     (if whole { 0.0 } else { genome.duration_s * WARMUP_SHARE }, genome.duration_s)
 }
 
-/// Mean bits per second that the path carries of flows and traffic together while figures are taken: a bound for whoever
-/// sends, since frames are taken as full.
+/// Mean bits per second that the path carries of flows and traffic together while figures are taken: an upper bound, since
+/// frames are taken as full.
 pub fn capacity_bps(genome: &Genome, whole: bool) -> f64 {
     let (from, to) = counted(genome, whole);
     let part = |until: &dyn Fn(f64) -> f64| (until(to) - until(from)) / (to - from);
@@ -152,7 +152,7 @@ fn outages(genome: &Genome) -> Option<String> {
     Some(each.join(", ")).filter(|text| !text.is_empty())
 }
 
-/// Up, and where the run lasts longer than it stays so, down and up in turns.
+/// Up, and if the run lasts longer, down and up in turns.
 fn delay_steps(genome: &Genome, delay_ms: f64) -> Option<String> {
     let (extra, at_s, hold_s) = (genome.get(DelayExtra)?, genome.get(DelayAt)?, genome.get(DelayHold)?);
     let times = (0..).map(|number| (number, at_s + f64::from(number) * hold_s));
@@ -173,10 +173,10 @@ fn receiver(out: &mut String, genome: &Genome) {
         (Interrupts, genome.get(Interrupts).map(|time| format!("coalescing = {{ time = {} }}", millis(time)))),
         (ClockPace, genome.get(ClockPace).map(|pace| format!("clock = \"{} %\"", rounded(pace * 100.0, 4)))),
     ];
-    let told = lines.into_iter().filter(|(id, _)| genome.get(*id) != Some(id.gene().usual));
-    let told: Vec<String> = told.filter_map(|(_, text)| text).collect();
-    if !told.is_empty() {
-        line(out, format_args!("\n[receiver]\n{}", told.join("\n")));
+    let parts = lines.into_iter().filter(|(id, _)| genome.get(*id) != Some(id.gene().usual));
+    let parts: Vec<String> = parts.filter_map(|(_, text)| text).collect();
+    if !parts.is_empty() {
+        line(out, format_args!("\n[receiver]\n{}", parts.join("\n")));
     }
 }
 
@@ -223,7 +223,7 @@ fn path_bps(genome: &Genome) -> f64 {
     genome.get(PathRate).unwrap_or(PathRate.gene().usual) * 1e6
 }
 
-/// A controller's name in quotes; a table as it is.
+/// A controller's name in quotes; a table unchanged.
 fn quoted(controller: &str) -> String {
     if controller.starts_with('{') { controller.to_string() } else { format!("{controller:?}") }
 }
@@ -261,7 +261,7 @@ mod tests {
     proptest! {
         /// Whatever is searched can be run, and leaves something to run with.
         #[test]
-        fn every_point_of_every_island_is_a_scenario(
+        fn island_points_are_valid_scenarios(
             places in prop::collection::vec(0.0..=1.0, 64),
             island in 0..=Kind::CAUSES.len(),
             always in 0..3usize,
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_path_carries_is_less_where_something_takes_of_it() {
+    fn capacity_excludes_competing_traffic() {
         let at = |kinds: &[Kind]| capacity_bps(&Genome::usual(kinds), true);
         let path = at(&[Kind::Path]);
         assert_eq!(path, 10e6);

@@ -1,4 +1,4 @@
-//! What the runs answer, section by section.
+//! Answers from the runs, section by section.
 
 use crate::evaluation::plan::{Planned, Task, point};
 use crate::evaluation::questions::Questions;

@@ -1,8 +1,7 @@
-//! The questions of RFC 9743 to one controller, and to those that it would live beside.
+//! The questions of RFC 9743 to one controller, compared with widely deployed ones.
 //!
-//! A question is a scenario whose first flows take the controller that is asked ([`questions`]). All runs of all
-//! questions are made in one pool: the longest questions need not wait for each other. What was made of it before an
-//! interruption is taken up again.
+//! A question is a scenario whose first flows get the evaluated controller ([`questions`]). All runs of all questions share one
+//! pool, so the longest questions do not delay the others. Completed runs of an interrupted evaluation are reused.
 
 mod answers;
 mod plan;
@@ -17,21 +16,21 @@ use serde_json::{Value, json};
 use std::io;
 use std::path::Path;
 
-/// What every controller is held against.
+/// The reference controllers.
 const YARDSTICKS: [&str; 2] = ["cubic", "bbr"];
 
-/// What is asked.
+/// Parameters of an evaluation.
 pub struct Asked<'a> {
     /// The controller, by its name, or with settings as a scenario writes them.
     pub controller: &'a str,
-    /// Only the sections of the RFC whose number begins like this; `None`: all.
+    /// Only sections of the RFC whose number has this prefix; `None`: all.
     pub only: Option<&'a str>,
     /// The short form: fewer and shorter runs.
     pub quick: bool,
 }
 
 impl Asked<'_> {
-    /// A name for a folder: that of the controller, or of the file that it comes in, and its settings.
+    /// A folder name from the controller, or its file, and its settings.
     pub fn folder_name(&self) -> String {
         let words = |text: &str| -> Vec<String> {
             let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
@@ -52,7 +51,7 @@ impl Asked<'_> {
     /// Makes all runs, and writes a page and its data into `folder`.
     ///
     /// # Errors
-    /// A controller or section that is not there, what the host refuses, or the folder that cannot be written.
+    /// A missing controller or section, a refusal of the host, or a folder that cannot be written.
     pub fn answer(&self, runner: &Runner<'_>, folder: &Path) -> Result<Evaluation, Error> {
         let questions = questions::read(self.only)?;
         let contenders = self.contenders();
@@ -83,14 +82,14 @@ impl Asked<'_> {
         Ok(evaluation)
     }
 
-    /// The controller, and the yardsticks that it is not itself.
+    /// The controller, and the yardsticks other than itself.
     fn contenders(&self) -> Vec<String> {
         let yardsticks = YARDSTICKS.iter().filter(|name| **name != self.controller);
         std::iter::once(self.controller).chain(yardsticks.copied()).map(str::to_string).collect()
     }
 }
 
-/// What the contenders are called: a file or a table of settings by the label of its controller.
+/// Names of the contenders: a file or a table of settings by the label of its controller.
 fn names(contenders: &[String], tasks: &[Task]) -> Vec<String> {
     let of = |number: usize| {
         let own = tasks.iter().find(|task| task.contender == number);
@@ -109,7 +108,7 @@ fn colour(tasks: &[Task], contender: usize) -> String {
         .unwrap_or_default()
 }
 
-/// What a folder holds of evaluations, beside what is asked for.
+/// The evaluation already in a folder, compared with the requested one.
 fn existing(folder: &Path, controller: &str, headings: &[&str], quick: bool, asked: &str) -> Existing {
     let Ok(there) = std::fs::read(folder.join(FILE)) else { return Existing::Nothing };
     let there = serde_json::from_slice::<Value>(&there).unwrap_or_default();
@@ -137,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_folder_is_named_after_the_controller_its_file_and_its_settings() {
+    fn folder_name_has_controller_file_and_settings() {
         let name = |controller| Asked { controller, only: None, quick: true }.folder_name();
         assert_eq!(name("cubic"), "cubic");
         assert_eq!(name("{ kind = \"c\", file = \"labs/my_law.so\" }"), "my-law");

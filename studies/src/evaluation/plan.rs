@@ -5,7 +5,7 @@ use experiment::scenario::{Experiment, Scenario};
 use harness::runner::Refusal;
 use std::collections::BTreeMap;
 
-/// A run to make: of which question, of which contender.
+/// A run to make: question and contender.
 pub struct Task {
     pub question: usize,
     pub contender: usize,
@@ -17,7 +17,7 @@ pub struct Planned<'a> {
     pub question: &'a Question,
     /// With the evaluated controller in it.
     pub scenario: Scenario,
-    /// How many flows the first table stands for, at each point of the sweep.
+    /// Number of flows of the first table, at each point of the sweep.
     pub subjects: BTreeMap<String, usize>,
 }
 
@@ -42,7 +42,7 @@ pub fn plan<'a>(
     Ok((planned, tasks))
 }
 
-/// How many flows the first table stands for: its count, which may be swept.
+/// Number of flows of the first table: its count, which may be swept.
 fn subjects(scenario: &Scenario, experiment: &Experiment) -> usize {
     let swept = experiment.params.get("flow.0.count").cloned();
     let written = || {

@@ -25,14 +25,14 @@ pub struct Section {
     pub question: Vec<Question>,
 }
 
-/// A scenario whose first flows are those of the evaluated controller, and what to read off.
+/// A scenario whose first flows get the evaluated controller, and the figures to read.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Question {
     pub title: String,
     pub asks: String,
     pub figures: Vec<String>,
-    /// Those of them that are only told.
+    /// Those of them that are reported without a judgement.
     #[serde(default)]
     pub not_judged: Vec<String>,
     /// Changes that make the short form.
@@ -41,7 +41,7 @@ pub struct Question {
     scenario: String,
 }
 
-/// Those of the sections whose number begins with `only`; of all without it.
+/// Sections whose number begins with `only`; all without it.
 pub fn read(only: Option<&str>) -> Result<Questions, Refusal> {
     let mut questions: Questions =
         toml::from_str(TEXT).map_err(|error| Refusal::Input(format!("{FILE}: {}", error.message())))?;
@@ -87,7 +87,7 @@ impl Question {
     }
 }
 
-/// A mistake in what was asked for is told in the words of the question, not of the scenario that it was put into.
+/// An error message in terms of the question, not of the scenario into which the controller was put.
 fn refused(controller: &str, error: &ScenarioError) -> String {
     error.of_controller(0).map_or(error.to_string(), |mistake| format!("judge evaluate {controller}: {mistake}"))
 }
@@ -97,7 +97,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_question_is_a_scenario_in_both_forms() {
+    fn questions_are_scenarios_in_both_forms() {
         let questions = read(None).unwrap_or_else(|_| panic!("the file is read"));
         let sections = &questions.section;
         assert!(sections.iter().all(|section| section.question.is_empty() == section.left_out.is_some()));
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_names_what_was_asked_for() {
+    fn refusal_names_evaluated_controller() {
         let questions = read(None).unwrap_or_else(|_| panic!("the file is read"));
         let refusal = |controller: &str| match questions.section[0].question[0].scenario(controller, true) {
             Err(refusal) => refusal.to_string(),
@@ -132,7 +132,7 @@ mod tests {
 
     /// Sections 5 to 7 of the RFC, as its table of contents numbers them.
     #[test]
-    fn no_heading_of_the_rfc_is_left_out() {
+    fn covers_all_headings_of_rfc() {
         let questions = read(None).unwrap_or_else(|_| panic!("the file is read"));
         let numbers: Vec<&str> = questions.section.iter().map(Section::number).collect();
         let expected = "5.1.1 5.1.2 5.1.3 5.1.4 5.1.5 5.2.1 5.2.2 5.2.3 5.3 6.1 6.2 6.3 6.4 7.1 7.2 7.3 7.4 7.5 7.6 7.7 \

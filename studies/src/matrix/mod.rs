@@ -1,9 +1,7 @@
-//! Every controller beside every other, on one path after another: who gets how much, what a third loses, how long the
-//! queue is.
+//! Every pair of controllers, on one path after another: shares, losses of a third flow, queueing delay.
 //!
-//! A pair is a scenario whose first two flows are the two controllers ([`settings`]). A pair is run once, whichever of the
-//! two is named first; a controller also meets itself. All runs are made in one pool, and what was made before an
-//! interruption is taken up again.
+//! A pair is a scenario whose first two flows are the two controllers ([`settings`]). A pair is run once, in either order; a
+//! controller also competes with itself. All runs share one pool. Completed runs of an interrupted matrix are reused.
 
 mod settings;
 
@@ -16,9 +14,9 @@ use serde_json::{Value, json};
 use std::io;
 use std::path::Path;
 
-/// What is asked.
+/// Parameters of a matrix.
 pub struct Asked<'a> {
-    /// The controllers, each by its name, or with settings as a scenario writes them. None: all that there are.
+    /// The controllers, each by its name, or with settings as a scenario writes them. Empty: all.
     pub controllers: &'a [String],
     /// The names of the only settings; none: all settings.
     pub only: &'a [String],
@@ -29,7 +27,7 @@ pub struct Asked<'a> {
 /// The same as a table.
 const TABLE: &str = "matrix.csv";
 
-/// A run to make: on which setting, of which pair.
+/// A run to make: setting and pair.
 struct Task {
     setting: usize,
     row: usize,
@@ -41,8 +39,7 @@ impl Asked<'_> {
     /// Makes all runs, and writes a page and its data into `folder`.
     ///
     /// # Errors
-    /// A controller or setting that is not there or is named twice, what the host refuses, or the folder that cannot be
-    /// written.
+    /// A missing or duplicate controller or setting, a refusal of the host, or a folder that cannot be written.
     pub fn answer(&self, runner: &Runner<'_>, folder: &Path) -> Result<Matrix, Error> {
         let settings = settings::read(self.only)?;
         let controllers = self.controllers()?;
@@ -104,12 +101,12 @@ impl Asked<'_> {
     }
 }
 
-/// Each pair of so many once, and each with itself.
+/// Each pair of indices below `count` once, and each with itself.
 fn couples(count: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).flat_map(move |row| (row..count).map(move |column| (row, column)))
 }
 
-/// What the controllers are called: a file or a table of settings by the label of its controller.
+/// Names of the controllers: a file or a table of settings by the label of its controller.
 fn names(controllers: &[String], tasks: &[Task]) -> Vec<String> {
     let of = |number: usize| {
         let own = tasks.iter().find(|task| (task.row, task.column) == (number, number));
@@ -156,7 +153,7 @@ fn pair(row: usize, column: usize, runs: &[&Run]) -> Pair {
     }
 }
 
-/// What a folder holds of matrices, beside what is asked for.
+/// The matrix already in a folder, compared with the requested one.
 fn existing(folder: &Path, controllers: &[String], settings: &[Setting], quick: bool, asked: &str) -> Existing {
     let Ok(there) = std::fs::read(folder.join(FILE)) else {
         let lone = folder.join(TABLE).exists();
@@ -188,7 +185,7 @@ fn write(matrix: &Matrix, folder: &Path) -> io::Result<()> {
     experiment::results::write_file(folder, report::PAGE, |file| file.write_all(page.as_bytes()))
 }
 
-/// A row for each controller beside each other, on each setting: both sides of each pair.
+/// A row for each ordered pair of controllers, on each setting.
 fn table(matrix: &Matrix, out: &mut dyn io::Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record([
@@ -237,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn a_share_is_a_part_of_what_both_got() {
+    fn share_is_fraction_of_both() {
         let runs = [run(1e6, 3e6), run(2e6, 2e6)];
         let found = pair(0, 1, &runs.iter().collect::<Vec<_>>());
         assert_eq!(found.share.map(|share| share.mean), Some(0.375));
@@ -245,19 +242,19 @@ mod tests {
     }
 
     #[test]
-    fn beside_itself_a_share_is_that_of_the_flow_that_got_less() {
+    fn self_share_is_smaller_flows_share() {
         let runs = [run(1e6, 3e6), run(3e6, 1e6)];
         let found = pair(2, 2, &runs.iter().collect::<Vec<_>>());
         assert_eq!(found.share.map(|share| share.mean), Some(0.25));
     }
 
     #[test]
-    fn every_pair_meets_once_and_each_controller_itself() {
+    fn pairs_are_unique_and_include_self() {
         assert_eq!(couples(3).collect::<Vec<_>>(), [(0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2)]);
     }
 
     #[test]
-    fn every_setting_is_a_scenario_of_two_flows_and_a_third_in_both_forms() {
+    fn settings_are_scenarios_in_both_forms() {
         for setting in settings::read(&[]).expect("the settings") {
             for quick in [false, true] {
                 let plan = setting.scenario("newreno", "{ kind = \"vegas\" }", quick).expect("a scenario").plan();
@@ -267,13 +264,13 @@ mod tests {
     }
 
     #[test]
-    fn a_controller_has_the_colour_of_its_kind() {
+    fn controller_has_colour_of_kind() {
         assert_eq!(colour("{ kind = \"rapid-thesis\", tau = \"10 ms\" }"), colour("rapid-thesis"));
         assert_ne!(colour("cubic"), colour("bbr"));
     }
 
     #[test]
-    fn a_controller_is_named_once_and_a_setting_exists() {
+    fn refuses_duplicate_controllers_and_unknown_settings() {
         let names = ["cubic".to_string(), "cubic".to_string()];
         let asked = Asked { controllers: &names, only: &[], quick: true };
         assert!(asked.controllers().is_err_and(|refusal| refusal.to_string().contains("cubic twice")));

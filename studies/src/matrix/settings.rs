@@ -14,7 +14,7 @@ struct Settings {
     setting: Vec<Setting>,
 }
 
-/// A path on which pairs meet.
+/// A path for pairs.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Setting {
@@ -25,7 +25,7 @@ pub struct Setting {
     scenario: String,
 }
 
-/// All settings, or those of these names.
+/// All settings, or those with these names.
 pub fn read(only: &[String]) -> Result<Vec<Setting>, Refusal> {
     let read: Settings =
         toml::from_str(TEXT).map_err(|error| Refusal::Input(format!("{FILE}: {}", error.message())))?;
@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_refusal_names_what_was_asked_for() {
+    fn refusal_names_requested_controller() {
         let settings = read(&[]).unwrap_or_else(|_| panic!("the settings are read"));
         let refusal = |first, second| match settings[0].scenario(first, second, true) {
             Err(refusal) => refusal.to_string(),

@@ -12,7 +12,7 @@ pub(crate) enum Abscissa {
 }
 
 impl Abscissa {
-    /// Reads it. An operator must stand between blanks, because keys may contain dashes.
+    /// Parses it. An operator needs blanks around it, because keys may contain dashes.
     pub fn parse(text: &str) -> Abscissa {
         let pair = |by: &str| text.split_once(by).map(|(a, b)| (a.trim().to_string(), b.trim().to_string()));
         match (pair(" - "), pair(" / ")) {
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quantities_are_read_in_plain_units() {
+    fn quantities_convert_to_plain_units() {
         for (text, expected) in
             [("50 ms", 0.05), ("2 Gbit/s", 2e9), ("20 packets", 20.0), ("0.95", 0.95), ("1.5 bdp", 1.5)]
         {
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_with_dashes_is_one_key() {
+    fn key_may_contain_dashes() {
         assert_eq!(Abscissa::parse("target-loss"), Abscissa::Key("target-loss".into()));
         let point = Point::from([("on".into(), "100 ms".into()), ("off".into(), "350 ms".into())]);
         assert!((Abscissa::parse("off - on").at(&point).unwrap() - 0.25).abs() < 1e-12);

@@ -13,7 +13,7 @@ use experiment::results::figures::{CURVES, Definition, FLOW, TRAFFIC, WINDOW};
 /// A mistake: a byte near its place, and its description.
 pub(crate) type Mistake = (usize, String);
 
-/// What a picture can show of a run: the curves that hosts record, the variation over the length of windows, and the
+/// Series of a run that a picture can show: the recorded curves, the variation over the length of windows, and the
 /// distribution of durations.
 fn series() -> impl Iterator<Item = &'static str> {
     CURVES.iter().map(|curve| curve.name).chain(["variation", "file_duration"])
@@ -24,7 +24,7 @@ pub(crate) fn check(sources: &[Source], file: &FigureFile) -> Result<(), Mistake
         if sources[..at].iter().any(|other| other.name == source.name) {
             return Err((
                 0,
-                format!("found the name \"{}\" twice, expected a name of its own for each source", source.name),
+                format!("found the name \"{}\" twice, expected a unique name for each source", source.name),
             ));
         }
     }
@@ -140,7 +140,7 @@ fn metric(source: &Source, name: &str) -> Result<(), String> {
     ))
 }
 
-/// Refuses a time for what is no figure of a curve.
+/// Refuses a time for a figure that is not a curve's.
 fn time(source: &Source, name: &str, during: Option<During>) -> Result<(), String> {
     if during.is_some() && (source.answers || curve::of_metric(name).is_none()) {
         return Err(format!("during_s: found it for \"{name}\", expected a figure of a curve of a run"));

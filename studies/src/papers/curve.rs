@@ -3,10 +3,10 @@
 use crate::papers::during::During;
 use experiment::results::{Histogram, Run};
 
-/// A point of a curve: its place, and its value where it has one.
+/// A point of a curve: its position, and its value if any.
 pub(crate) type Point = (f64, Option<f64>);
 
-/// What a metric `curves.NAME.FIGURE` can read of a curve.
+/// Figures in a metric `curves.NAME.FIGURE`.
 pub(crate) const FIGURES: [&str; 4] = ["mean", "deviation", "least", "most"];
 
 /// Returns the name and the figure of a metric `curves.NAME.FIGURE`.
@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_of_a_curve_are_of_the_values_in_the_time_asked_for() {
+    fn curve_figures_use_given_time() {
         let curve = points(&run(), "offered", None);
         let read = |name| figure(&curve, name, during(0.5, 5.0)).unwrap();
         // Of 2, 4, 4 and 6.
@@ -103,14 +103,14 @@ mod tests {
     }
 
     #[test]
-    fn where_a_curve_has_no_value_there_is_no_figure() {
+    fn curve_without_values_has_no_figure() {
         let curve = points(&run(), "offered", None);
         assert_eq!(figure(&curve, "mean", during(2.0, 3.0)), None);
         assert_eq!(figure(&points(&run(), "rtt", None), "mean", None), None);
     }
 
     #[test]
-    fn a_metric_names_a_curve_and_its_figure() {
+    fn metric_names_curve_and_figure() {
         assert_eq!(of_metric("curves.queue_rho.deviation"), Some(("queue_rho", "deviation")));
         assert_eq!(of_metric("utilisation"), None);
     }

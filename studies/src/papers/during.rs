@@ -12,7 +12,7 @@ pub(crate) struct During {
 }
 
 impl During {
-    /// Whether a time lies within.
+    /// Whether it contains a time.
     pub fn contains(self, at_s: f64) -> bool {
         (self.from_s..self.to_s).contains(&at_s)
     }

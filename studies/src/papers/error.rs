@@ -1,4 +1,4 @@
-//! One message per mistake, on one line: the file, the line, what was found, what is expected.
+//! One message per mistake, on one line: file, line, found, expected.
 
 /// Why a paper or figure cannot be read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -1,4 +1,4 @@
-//! Reads a figure and unfolds its sources into what must be run, point by point.
+//! Reads a figure and expands its sources into tasks, point by point.
 
 use crate::papers::check::check;
 use crate::papers::error::{PaperError, line};
@@ -28,7 +28,7 @@ pub struct Figure {
 }
 
 impl Figure {
-    /// Reads the text of the file `path`; `beside` are the files of its folder.
+    /// Parses the text of the file `path`; `beside` are the files of its folder.
     pub(crate) fn read(
         name: &str,
         path: &Path,
@@ -113,12 +113,12 @@ struct Written<'a> {
     include: &'a str,
     set: &'a Keys,
     short: &'a QuickRuns,
-    /// The byte where its source stands.
+    /// Byte offset of its source.
     at: usize,
 }
 
 impl Written<'_> {
-    /// Reads it and unfolds its runs. `methods` are the methods that read probe streams; without any, it is simulated.
+    /// Reads it and expands its runs. `methods` are the methods that read probe streams; without any, it is simulated.
     fn read(
         &self,
         path: &Path,
@@ -131,7 +131,7 @@ impl Written<'_> {
         let written = self.scenario.as_ref();
         let (scenario_path, scenario_text) = if written.trim_end().ends_with(".toml") && !written.contains('\n') {
             let found = beside.get(written).cloned();
-            let missing = || format!("scenario: found no file {written} beside the figure");
+            let missing = || format!("scenario: found no file {written} in the figure's folder");
             (path.with_file_name(written), found.ok_or_else(|| at(self.scenario.span().start, missing()))?)
         } else {
             // Empty lines in front make messages name the line in the figure's file.
@@ -166,7 +166,7 @@ impl Written<'_> {
             return Ok(Vec::new());
         }
         let shared = beside.get(self.include);
-        let shared = shared.ok_or_else(|| format!("include: found no file {} beside the figure", self.include))?;
+        let shared = shared.ok_or_else(|| format!("include: found no file {} in the figure's folder", self.include))?;
         // A scenario that is no TOML is refused by its own reader, with the line.
         if scenario.parse::<toml::Table>().is_err() {
             return Ok(Vec::new());

@@ -1,4 +1,4 @@
-//! The files as they are written; `docs/adding-a-figure.md` says what each key means.
+//! The files' structure; `docs/adding-a-figure.md` explains each key.
 
 use crate::papers::during::During;
 use serde::Deserialize;
@@ -48,7 +48,7 @@ pub(crate) struct FigureFile {
 pub(crate) struct Simulate {
     pub name: String,
     pub scenario: Spanned<String>,
-    /// A file beside the figure, with keys for what the scenario leaves out.
+    /// A file in the same folder, with keys that the scenario omits.
     #[serde(default)]
     pub include: String,
     #[serde(default)]
@@ -115,7 +115,7 @@ pub(crate) struct QuickAnswers {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Value {
     pub what: String,
-    /// With the place where it is written: how many digits are printed matters.
+    /// With its place in the text: the number of printed digits matters.
     pub published: Spanned<f64>,
     /// The value of the last printed digit.
     #[serde(skip)]
@@ -138,18 +138,18 @@ pub(crate) struct Value {
     pub shown_by: Shown,
 }
 
-/// The reading that shows why ours differs. Omitted keys are those of the reading that it explains.
+/// The reading that explains our miss. Omitted keys are those of the reading that it explains.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(from = "ShownBy")]
 pub(crate) struct Shown {
-    /// The source; empty: nothing shows it.
+    /// The source; empty: none.
     pub from: String,
     pub selection: Keys,
-    /// The source by which it is divided, or which is taken from it.
+    /// The source to divide by, or to subtract.
     pub against: Option<String>,
 }
 
-/// As it is written: the name of a source, or a table.
+/// Its two forms: the name of a source, or a table.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum ShownBy {
@@ -190,7 +190,7 @@ pub(crate) struct Table {
     pub selection: Keys,
     #[serde(default = "one")]
     pub times: f64,
-    /// The key that tells rows apart, and the key that tells columns apart.
+    /// The keys that identify rows and columns.
     pub row: String,
     pub column: String,
     pub columns: Vec<toml::Value>,
@@ -244,7 +244,7 @@ pub(crate) struct Claim {
     pub shown_by: Shown,
 }
 
-/// The reading by which another is divided, or which is taken from it. Omitted keys are those of the other.
+/// The reading to divide by, or to subtract. Omitted keys are those of the other.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Other {

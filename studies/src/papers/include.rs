@@ -1,4 +1,4 @@
-//! What the scenarios of a paper share: a file of keys, each of which a scenario may write itself.
+//! The shared part of a paper's scenarios: a file of keys, which a scenario may override.
 
 use toml::{Table, Value};
 
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_that_the_scenario_writes_stays() {
+    fn scenario_key_overrides_included() {
         let shared =
             "[path]\naccess = \"10 Gbit/s\"\nbuffer = \"1 bdp\"\n[receiver]\ncoalescing = { time = \"120 us\" }\n";
         let text = "[path]\nrate = \"1 Gbit/s\"\nbuffer = \"600 kB\"\n[receiver]\nwindow = \"9 packets\"\n";
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn controllers_of_a_kind_have_its_settings_wherever_they_stand() {
+    fn controllers_of_kind_get_its_settings() {
         let shared = "[controllers.rapid-thesis]\ntau = \"9 ms\"\n";
         let text = r#"
             flow = [{ controller = { kind = "rapid-thesis" } }, { controller = "cubic" }]
@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_toml_is_refused() {
+    fn refuses_invalid_toml() {
         assert!(changes("path = ", "").is_err() && changes("", "path = ").is_err());
     }
 }

@@ -1,7 +1,7 @@
 //! The collection of papers: compiled into the program, or in a folder.
 //!
 //! Papers are compiled in so that an installed command can reproduce them without the source tree. A path is read from
-//! the disk, for people who write a figure or keep their own papers.
+//! the disk, for authors of figures and private papers.
 
 use crate::papers::error::PaperError;
 use crate::papers::figure::Figure;
@@ -14,11 +14,11 @@ use std::path::{Path, PathBuf};
 static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../papers");
 /// Recordings that figures replay.
 static TRACES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../scenarios/traces");
-/// The folder by which figures name them.
+/// The folder's name in figures.
 const TRACES_AT: &str = "../../scenarios/traces";
 
 const ABOUT: &str = "paper.toml";
-/// What scenarios of the paper share; it is no figure.
+/// Shared part of the paper's scenarios; not a figure.
 const TESTBED: &str = "testbed.toml";
 /// The folders of the scenarios that figures name, and of results obtained earlier.
 const FOLDERS: [&str; 2] = [SCENARIOS, "recorded"];
@@ -32,7 +32,7 @@ pub struct Paper {
     about: PaperFile,
     /// The folder's name in messages.
     folder: PathBuf,
-    /// The TOML files beside `paper.toml` and in its [`FOLDERS`], by path from the folder.
+    /// The TOML files next to `paper.toml` and in its [`FOLDERS`], by path from the folder.
     files: BTreeMap<String, String>,
 }
 
@@ -139,7 +139,7 @@ impl Paper {
         Ok(self)
     }
 
-    /// Returns the names of its figures, the files beside `paper.toml`, with numbers in numeric order.
+    /// The names of its figures, the files next to `paper.toml`, with numbers in numeric order.
     pub fn figures(&self) -> Vec<String> {
         let mut names: Vec<String> =
             self.files.keys().filter(|name| !name.contains('/') && *name != TESTBED).map(|name| stem(name)).collect();
@@ -169,7 +169,7 @@ impl Paper {
         Figure::read(name, &self.folder.join(&file), text, &self.files, quick)
     }
 
-    /// Returns the contents of the files that decide what a figure finds, by name: its own, those beside it that it names,
+    /// The contents of the files that determine a figure's findings, by name: its own, those of its folder that it names,
     /// and the recordings that these replay.
     pub fn depends_on(&self, figure: &str) -> BTreeMap<String, &[u8]> {
         let file = format!("{figure}.toml");

@@ -1,4 +1,4 @@
-//! Papers as data: what was published, what is run or computed for it, and how our values are read from the results.
+//! Papers as data: published values, the runs or computations for them, and how our values are read from the results.
 //!
 //! [`Library`] reads and checks `papers/<paper>/<figure>.toml` (see `docs/adding-a-figure.md`). A [`Figure`] lists what
 //! must be run ([`Task`]). A caller with a host runs it and returns the [`Findings`]. [`Figure::outcome`] compares them

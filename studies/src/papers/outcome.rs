@@ -13,7 +13,7 @@ use experiment::results::Interval;
 use experiment::results::reproduction::{self, Claim, Origin, Source, Value, Verdict};
 
 impl Figure {
-    /// Returns our values beside the published ones; `findings` belong to [`Figure::tasks`], in order.
+    /// Our values compared with the published ones; `findings` belong to [`Figure::tasks`], in order.
     pub fn outcome(&self, findings: &[Findings]) -> reproduction::Figure {
         let file = &self.file;
         reproduction::Figure {
@@ -102,7 +102,7 @@ impl Figure {
         }
     }
 
-    /// Judges the order of the rows in each column of a table, where the table asks for it.
+    /// Judges the order of the rows in each column of a table, if the table requests it.
     fn order(&self, table: &file::Table, findings: &[Findings]) -> Vec<Claim> {
         if !table.order {
             return Vec::new();
@@ -159,7 +159,7 @@ impl Figure {
         self.source(source).map_or(Origin::Simulated, |at| self.sources[at].origin)
     }
 
-    /// Returns the source that shows why ours differs: its runs meet the bound. Otherwise nothing.
+    /// The source that explains why ours differs: its runs meet the bound. Otherwise empty.
     fn shown(&self, reading: &Reading<'_>, by: &Shown, findings: &[Findings], met: impl Fn(f64) -> bool) -> String {
         if by.from.is_empty() {
             return String::new();
@@ -243,7 +243,7 @@ fn commented(methods: &[String]) -> String {
     methods.iter().map(|method| format!("#     {method}")).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns the command that asks the same question.
+/// The command for the same question.
 fn command(theory: &str, options: &Point) -> String {
     let option = |(key, value): (&String, &String)| match value.as_str() {
         "true" => format!(" --{key}"),

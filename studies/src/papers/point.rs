@@ -1,9 +1,9 @@
-//! Points: what tells one run or answer of a source from another, and how a figure selects among them.
+//! Points: the keys that identify a run or answer of a source, and how a figure selects among them.
 
 use crate::papers::file::{Keys, plain};
 use std::collections::BTreeMap;
 
-/// A point: the keys that tell it from others.
+/// A point: the keys that identify it.
 pub(crate) type Point = BTreeMap<String, String>;
 
 /// The point that a run belongs to.
@@ -24,7 +24,7 @@ pub(crate) fn distinct(points: impl Iterator<Item = Point>) -> Vec<Point> {
     distinct
 }
 
-/// Whether a point has the values asked for; a list allows each of its values.
+/// Whether a point has the selected values; a list allows each of its values.
 pub(crate) fn selects(selection: &Keys, point: &Point) -> bool {
     selection.iter().all(|(key, wanted)| {
         let Some(found) = point.get(key) else { return false };
@@ -40,7 +40,7 @@ pub(crate) fn same(a: &str, b: &str) -> bool {
     a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
 }
 
-/// Refuses a selection that selects nothing.
+/// Refuses a selection without a match.
 pub(crate) fn known(selection: &Keys, points: &[Point]) -> Result<(), String> {
     for (key, wanted) in selection {
         let mut there: Vec<&str> = points.iter().filter_map(|point| point.get(key)).map(String::as_str).collect();

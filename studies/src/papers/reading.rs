@@ -7,7 +7,7 @@ use crate::papers::point::{Point, point_of, same, selects};
 use crate::papers::source::{Findings, Source};
 use experiment::results::{Interval, Run, Summary};
 
-/// What is done with another reading.
+/// Operation with another reading.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Against<'a> {
     /// This reading is divided by it.
@@ -210,7 +210,7 @@ fn of_run(run: &Run, name: &str, during: Option<During>) -> Option<f64> {
     row.ok()?.get(field)?.as_f64()
 }
 
-/// Returns a quantile of what the traced probe streams were read as: the least that so many per cent of them do not exceed.
+/// A quantile of the traced probe streams' estimates: the least that this percentage of them does not exceed.
 fn estimate(run: &Run, percent: usize) -> Option<f64> {
     let mut estimates: Vec<f64> = run.streams.iter().filter_map(|stream| stream.estimate_bps).collect();
     estimates.sort_by(f64::total_cmp);

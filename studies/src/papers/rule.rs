@@ -17,14 +17,14 @@ use std::collections::BTreeMap;
 const NEAR: f64 = 0.15;
 /// Least rank correlation of an order.
 pub(crate) const ORDER: f64 = 0.7;
-/// What is said of a bound that was chosen when our value was known.
+/// Note on a bound that was chosen when our value was known.
 pub(crate) const AFTER_RUN: &str = " (bound set after the run)";
-/// What the place of a claim says that is ours and not the paper's.
+/// Place of a claim that is ours and not the paper's.
 const OURS: &str = "not in the paper";
-/// What arithmetic of binary fractions may add to a distance, as a part of the tolerance.
+/// Possible rounding error of a distance, as a part of the tolerance.
 const ROUNDING: f64 = 1e-9;
 
-/// Returns how far ours may be from a published value.
+/// The tolerance of a published value.
 pub(crate) fn tolerance(published: f64, last_place: f64) -> f64 {
     (NEAR * published.abs()).max(last_place / 2.0)
 }
@@ -34,7 +34,7 @@ pub(crate) fn met(ours: f64, published: f64, tolerance: f64) -> bool {
     (ours - published).abs() <= tolerance * (1.0 + ROUNDING)
 }
 
-/// Returns the value of the last digit of a number as it is written: 0.001 of `6.170`, 1 of `25`, 1e-5 of `1.5e-4`.
+/// The value of the last digit of a number as written: 0.001 of `6.170`, 1 of `25`, 1e-5 of `1.5e-4`.
 pub(crate) fn last_place(written: &str) -> f64 {
     let (digits, exponent) = written.split_once(['e', 'E']).unwrap_or((written, "0"));
     let decimals = digits.split_once('.').map_or(0, |(_, after)| after.chars().filter(char::is_ascii_digit).count());
@@ -48,7 +48,7 @@ pub(crate) fn is_of_the_paper(place: &str) -> bool {
     !place.contains(OURS)
 }
 
-/// Whether ours is as published, whatever the figure expects.
+/// Whether ours agrees with the published value, whatever the figure expects.
 pub fn is_kept(value: &Value) -> bool {
     value.ours.is_some_and(|ours| met(ours, value.published, value.tolerance))
 }
@@ -85,32 +85,32 @@ mod tests {
     }
 
     #[test]
-    fn the_last_place_is_read_as_it_is_written() {
+    fn last_place_follows_text() {
         for (written, place) in [("25", 1.0), ("6.17", 0.01), ("6.170", 0.001), ("0.000", 0.001), ("1.5e-4", 1e-5)] {
             assert_eq!(last_place(written), place, "{written}");
         }
     }
 
     #[test]
-    fn a_value_is_judged_by_15_percent_either_way() {
+    fn value_tolerance_is_15_percent() {
         assert!(judged(0.85 * 6.17, "6.17") && judged(1.15 * 6.17, "6.17"));
         assert!(!judged(0.849 * 6.17, "6.17") && !judged(1.151 * 6.17, "6.17"));
     }
 
     #[test]
-    fn a_printed_zero_is_judged_absolutely() {
+    fn printed_zero_is_judged_absolutely() {
         assert!(judged(0.0005, "0.000") && !judged(0.000_51, "0.000"));
         assert!(judged(0.04, "0.0") && !judged(0.04, "0.00"));
     }
 
     #[test]
-    fn a_value_as_small_as_its_last_place_is_judged_by_what_it_prints() {
+    fn tiny_value_is_judged_by_printed_digits() {
         assert!(judged(0.0015, "0.001") && judged(0.0005, "0.001"));
         assert!(!judged(0.0016, "0.001"));
     }
 
     #[test]
-    fn a_constant_meets_the_cells_that_overlap_most() {
+    fn best_constant_covers_most_overlapping_cells() {
         // 85 to 115, 102 to 138, 255 to 345: 102 meets two.
         assert_eq!(met_by_a_constant(&[(100.0, 15.0), (120.0, 18.0), (300.0, 45.0)]), 2);
         assert_eq!(met_by_a_constant(&[]), 0);

@@ -1,4 +1,4 @@
-//! The scoreboard: what the store of outcomes says of each paper and figure, as a page.
+//! The scoreboard: a page with the stored outcomes of each paper and figure.
 
 use crate::papers::library::{Library, Paper};
 use crate::papers::rule::by_constants;
@@ -13,7 +13,7 @@ const HEAD: &str = "\
 # Scoreboard
 
 ";
-/// What follows the result, before the words of a verdict.
+/// Text between the result and the table of verdicts.
 const LEGEND: &str = "\
 `packetscale reproduce --scoreboard > docs/scoreboard.md` generates this page from `papers/outcomes.ndjson`. `reproduce --all` and
 `reproduce PAPER/FIGURE --store papers/outcomes.ndjson` fill that file. [Figures of papers](adding-a-figure.md#values-and-claims) has the
@@ -39,7 +39,7 @@ struct Score {
     within: [usize; 3],
     kept: usize,
     constant: usize,
-    /// How many of our values a repetition keeps; none: there was no repetition.
+    /// Number of our values that a repetition confirms; none: there was no repetition.
     again: Option<usize>,
     statements: usize,
     held: usize,
@@ -195,7 +195,7 @@ fn progress(library: &Library, store: &Store) -> (usize, Vec<(String, usize)>) {
     (run, waiting)
 }
 
-/// Returns the scores as JSON: of all, of each paper, of each figure that was run, and what is left to run.
+/// The scores as JSON: of all, of each paper, of each figure that was run, and the figures left to run.
 pub fn scores(library: &Library, stores: &Stores) -> Value {
     let store = &stores.found;
     let (_, waiting) = progress(library, store);
@@ -252,7 +252,7 @@ fn figures(out: &mut String, paper: &Paper, stores: &Stores) {
     }
 }
 
-/// What is missed and unexplained: the widest misses of each figure.
+/// Unexplained misses: the largest of each figure.
 fn misses(out: &mut String, library: &Library, store: &Store) {
     out.push_str("## Unexplained\n\n");
     for paper in library.papers() {
@@ -264,7 +264,7 @@ fn misses(out: &mut String, library: &Library, store: &Store) {
             if missed.is_empty() {
                 continue;
             }
-            let widest: Vec<String> = missed.iter().take(NAMED).map(|outcome| told(outcome)).collect();
+            let widest: Vec<String> = missed.iter().take(NAMED).map(|outcome| described(outcome)).collect();
             let more = missed.len().saturating_sub(NAMED);
             let more = if more == 0 { String::new() } else { format!("; {more} more") };
             _ = writeln!(out, "* {name}: {}{more}", widest.join("; "));
@@ -280,7 +280,7 @@ fn width(outcome: &Outcome) -> f64 {
     }
 }
 
-fn told(outcome: &Outcome) -> String {
+fn described(outcome: &Outcome) -> String {
     let ours = outcome.ours.map_or("nothing".to_string(), short);
     let cell = outcome.cell.split_whitespace().collect::<Vec<_>>().join(" ");
     match (outcome.published, &outcome.bound) {

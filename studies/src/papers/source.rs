@@ -1,4 +1,4 @@
-//! A source of a figure: what must be done for it, what came of it, and which points it has.
+//! A source of a figure: its task, its result, and its points.
 
 use crate::analysis::Question;
 use crate::papers::file::plain;
@@ -8,21 +8,21 @@ use experiment::results::reproduction::Origin;
 use experiment::scenario::{Experiment, Scenario};
 use std::collections::BTreeMap;
 
-/// What must be done for a source.
+/// The task for a source.
 #[derive(Clone, Debug)]
 pub enum Task {
     /// Runs of a scenario.
     Simulate {
-        /// What the figure calls it.
+        /// Its name in the figure.
         name: String,
         /// The scenario.
         scenario: Box<Scenario>,
-        /// Its runs, in order; those that the short form leaves out are missing.
+        /// Its runs, in order; the short form omits some.
         plan: Vec<Experiment>,
     },
     /// Probe streams of a scenario, read by methods.
     Probe {
-        /// What the figure calls it.
+        /// Its name in the figure.
         name: String,
         /// The scenario.
         scenario: Box<Scenario>,
@@ -33,16 +33,16 @@ pub enum Task {
     },
     /// Questions to a theory.
     Compute {
-        /// What the figure calls it.
+        /// Its name in the figure.
         name: String,
         /// The theory, as `packetscale theory` names it.
         theory: String,
         /// The questions of its grid, in order; those that the short form leaves out are missing.
         questions: Vec<GridQuestion>,
     },
-    /// Nothing: the figures are there.
+    /// No task: the figures are recorded.
     Recorded {
-        /// What the figure calls it.
+        /// Its name in the figure.
         name: String,
         /// How they were found.
         recipe: String,
@@ -78,7 +78,7 @@ impl GridQuestion {
 /// A point with its figures, or why there are none.
 pub type Answer = (BTreeMap<String, String>, Result<serde_json::Value, String>);
 
-/// What came of a task.
+/// Result of a task.
 #[derive(Clone, Debug)]
 pub enum Findings {
     /// The runs of the plan, in order.
@@ -92,7 +92,7 @@ pub enum Findings {
 pub(crate) struct Source {
     pub name: String,
     pub origin: Origin,
-    /// Its points have answers with figures of their own, rather than runs.
+    /// Its points have answers with their own figures, rather than runs.
     pub answers: bool,
     /// All points, those too that the short form leaves out.
     pub points: Vec<Point>,

@@ -1,6 +1,6 @@
-//! The store of outcomes, in lines of JSON: for each figure one that says what found its outcomes, then one for each
-//! published value and each statement, as last judged. So a difference between two stores shows the values that changed. It
-//! is written figure by figure, and what was interrupted goes on where it ended.
+//! The store of outcomes, in lines of JSON: per figure one line with the origin of its outcomes, then one for each published
+//! value and each statement, as last judged. So a diff of two stores shows the values that changed. It is written figure by
+//! figure, so that an interrupted command can resume.
 
 use crate::papers::error::PaperError;
 use crate::papers::library::counted;
@@ -11,10 +11,10 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-/// Where the store lies in the source tree.
+/// Path of the store in the source tree.
 pub const STORE: &str = "papers/outcomes.ndjson";
 
-/// Where the outcomes of a repetition lie: the same figures from other seeds.
+/// Path of the outcomes of a repetition: the same figures from other seeds.
 pub const REPEATED: &str = "papers/repeated.ndjson";
 
 /// A published value or a statement, and ours.
@@ -32,7 +32,7 @@ pub struct Outcome {
     pub ours: Option<f64>,
     /// Unit of both; of a statement that of ours and its bounds, where the figure names one.
     pub unit: String,
-    /// What ours must meet: of a value how far ours may be from it, of a statement its bounds.
+    /// The bound on ours: of a value its tolerance, of a statement its limits.
     pub bound: Bound,
     /// Half of the last printed place of a value; 0 of a statement.
     #[serde(default, skip_serializing_if = "is_zero")]
@@ -41,13 +41,13 @@ pub struct Outcome {
     pub origin: String,
     /// Whether ours meets it.
     pub verdict: Judged,
-    /// The source of the figure that shows why ours misses; empty: nothing shows it.
+    /// The source of the figure that explains our miss; empty: none.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub shown_by: String,
     /// The commit of the program that found ours; in the figure's line.
     #[serde(skip)]
     pub commit: String,
-    /// The digest of all that ours depends on, in the figure's line: while it is the same, the outcome stands.
+    /// The digest of everything that ours depends on, in the figure's line: while it is the same, the outcome is valid.
     #[serde(skip)]
     pub depends_on: String,
 }
@@ -73,7 +73,7 @@ enum Line {
     Outcome(Box<Outcome>),
 }
 
-/// What found an outcome.
+/// Origin of an outcome.
 #[derive(Clone, Copy, Debug)]
 pub struct FoundBy<'a> {
     /// The commit of the program.
@@ -82,7 +82,7 @@ pub struct FoundBy<'a> {
     pub depends_on: &'a str,
 }
 
-/// What an outcome must meet.
+/// Bound of an outcome.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(untagged)]
 pub enum Bound {
@@ -165,7 +165,7 @@ impl Store {
         self.figures.get(figure).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether the outcomes of the figure stand: they depend on what has this digest.
+    /// Whether the outcomes of the figure are valid: they depend on contents with this digest.
     pub fn stands(&self, figure: &str, depends_on: &str) -> bool {
         let outcomes = self.of(figure);
         !outcomes.is_empty() && outcomes.iter().all(|outcome| outcome.depends_on == depends_on)

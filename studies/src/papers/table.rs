@@ -1,7 +1,7 @@
-//! Printed tables of values: many cells of one metric, told apart by two keys, and the order of the rows in each
+//! Printed tables of values: many cells of one metric, identified by two keys, and the order of the rows in each
 //! column.
 //!
-//! A table stands for a `[[value]]` per cell, so cells are judged like single values. Where a paper shows an order, the
+//! A table is equivalent to a `[[value]]` per cell, so cells are judged like single values. If a paper shows an order, the
 //! columns are judged too, by Spearman's coefficient: the linear correlation of the ranks of our values with the ranks
 //! of the published values. Equal values share the mean of their ranks.
 
@@ -12,10 +12,10 @@ use std::ops::Range;
 use toml::Spanned;
 
 impl Table {
-    /// Returns its cells, row by row, as values. Each is named after its row and column.
+    /// Its cells, row by row, as values. Each is named after its row and column.
     ///
     /// # Errors
-    /// A row whose length is not the number of columns, or an exception that names no cell.
+    /// A row of the wrong length, or an exception for an unknown cell.
     pub fn cells(&self, at: Range<usize>) -> Result<Vec<Spanned<Value>>, String> {
         if let Some((row, values)) = self.rows.iter().find(|(_, values)| values.len() != self.columns.len()) {
             return Err(format!("rows.\"{row}\": found {} values, expected {}", values.len(), self.columns.len()));
@@ -36,7 +36,7 @@ impl Table {
         selection
     }
 
-    /// Returns the reading of a column, whose selection this is.
+    /// The reading of a column with this selection.
     pub fn reading<'a>(&'a self, selection: &'a Keys) -> Reading<'a> {
         let Table { from, metric, times, .. } = self;
         Reading { from, metric, selection, against: None, during: None, times: *times }
@@ -72,7 +72,7 @@ impl Table {
         }
     }
 
-    /// Refuses an exception whose rows or columns are not in the table.
+    /// Refuses an exception with unknown rows or columns.
     fn known(&self, exception: &Exception) -> Result<(), String> {
         if let Some(row) = exception.rows.iter().find(|row| !self.rows.contains_key(*row)) {
             return Err(format!("except.rows: found \"{row}\", which is no row"));
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cell_is_a_value_that_selects_its_row_and_column() {
+    fn cell_selects_its_row_and_column() {
         let cells = table("").cells(0..0).unwrap();
         assert_eq!(
             cells.iter().map(|cell| *cell.as_ref().published.as_ref()).collect::<Vec<_>>(),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn an_exception_gives_its_reason_to_the_cells_it_names_and_to_no_other() {
+    fn exception_applies_only_to_its_cells() {
         let cells = table("except = [{ rows = [\"a\"], columns = [1e-2], because = \"so\" }]").cells(0..0).unwrap();
         assert_eq!(cells.iter().map(|cell| cell.as_ref().differs.as_str()).collect::<Vec<_>>(), ["", "so", "", ""]);
         let whole_column = table("except = [{ columns = [1e-3], because = \"so\" }]").cells(0..0).unwrap();
@@ -149,20 +149,20 @@ mod tests {
     }
 
     #[test]
-    fn an_exception_that_names_no_cell_is_refused() {
+    fn refuses_exception_for_unknown_cell() {
         assert!(table("except = [{ rows = [\"c\"], because = \"so\" }]").cells(0..0).unwrap_err().contains("\"c\""));
         assert!(table("except = [{ columns = [0.5], because = \"so\" }]").cells(0..0).unwrap_err().contains("0.5"));
     }
 
     #[test]
-    fn a_row_of_another_length_is_refused() {
+    fn refuses_row_of_wrong_length() {
         let mut short = table("");
         short.rows.insert("a".to_string(), vec![Spanned::new(0..0, 1.0)]);
         assert_eq!(short.cells(0..0).unwrap_err(), "rows.\"a\": found 1 values, expected 2");
     }
 
     #[test]
-    fn rank_correlation_is_that_of_the_textbook_example() {
+    fn rank_correlation_matches_textbook() {
         // IQ against hours of television, ten persons: 1 - 6 * 194 / (10 * 99) = -29/165.
         let pairs = [
             (106.0, 7.0),
@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_values_share_the_mean_of_their_ranks() {
+    fn equal_values_share_mean_rank() {
         assert_eq!(ranks(&[5.0, 1.0, 5.0, 9.0]), [2.5, 1.0, 2.5, 4.0]);
         // Ranks 1, 2.5, 2.5, 4 against 1, 2, 3, 4: covariance 4.5, variances 4.5 and 5.
         let found = rank_correlation(&[(1.0, 1.0), (5.0, 2.0), (5.0, 3.0), (9.0, 4.0)]).unwrap();
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_order_there_is_no_correlation() {
+    fn constant_values_have_no_correlation() {
         assert_eq!(rank_correlation(&[(1.0, 2.0), (1.0, 3.0), (1.0, 4.0)]), None);
         assert_eq!(rank_correlation(&[(1.0, 2.0), (2.0, 3.0)]), None);
     }

@@ -21,7 +21,7 @@ const ON_OFF: &str = "capacity = \"1 Gbit/s\"\naverage = \"111 Mbit/s\"\non = \"
                       increase = \"150 ms\"\ndecrease = \"75 ms\"\n";
 
 #[test]
-fn quantities_are_read_with_their_units() {
+fn quantities_parse_with_units() {
     let Ok(Question::Burstiness(question)) = read("burstiness", &format!("{ON_OFF}filter = \"exponential\"\n")) else {
         panic!("a question");
     };
@@ -40,7 +40,7 @@ fn quantities_are_read_with_their_units() {
 }
 
 #[test]
-fn what_is_left_out_is_as_on_the_command_line() {
+fn omitted_parameters_have_command_defaults() {
     let Ok(Question::Multiplexing(question)) = read("multiplexing", "flows = 10\n") else { panic!("a question") };
     let expected = Multiplexing {
         flows: 10,
@@ -56,7 +56,7 @@ fn what_is_left_out_is_as_on_the_command_line() {
 }
 
 #[test]
-fn numbers_and_text_stand_for_the_same_parameter() {
+fn numbers_and_text_parse_alike() {
     let of = |parameters: &str| read("multiplexing", &format!("flows = 10\n{parameters}")).expect("a question");
     assert_eq!(of("buffer = 20\ntarget-loss = 0.01\n"), of("buffer = \"20 packets\"\ntarget-loss = \"0.01\"\n"));
     let Question::Multiplexing(question) = of("buffer = 20\ntarget-loss = 0.01\n") else { panic!("a question") };
@@ -64,7 +64,7 @@ fn numbers_and_text_stand_for_the_same_parameter() {
 }
 
 #[test]
-fn a_mistake_names_the_key_what_was_found_and_what_is_expected() {
+fn mistake_names_key_found_and_expected() {
     for (theory, parameters, named) in [
         ("burstiness", ON_OFF.replace("\"100 ms\"", "100"), "on: found \"100\" (no unit); expected a time like"),
         ("burstiness", format!("{ON_OFF}filter = \"cubic\"\n"), "filter: unknown variant `cubic`, expected"),
@@ -82,7 +82,7 @@ fn a_mistake_names_the_key_what_was_found_and_what_is_expected() {
 }
 
 #[test]
-fn answers_have_their_figures_by_name() {
+fn answers_have_named_figures() {
     let pacer = "mu-min = \"2 Mbit/s\"\nmu-max = \"10 Mbit/s\"\nq-max = \"10 packets\"\n";
     let answer = read("qlbp", pacer).expect("a question").answer().expect("an answer");
     // Theorem 1: 10 packets of 8000 bits, the size that is left out, at 10 Mbit/s.
@@ -90,7 +90,7 @@ fn answers_have_their_figures_by_name() {
 }
 
 #[test]
-fn the_top_5_percent_have_bounds_of_their_own() {
+fn top_5_percent_have_own_bounds() {
     let question = "flows = 10000\nruns = 1\narrivals = \"exponential\"\n";
     let answer = read("multiplexing", question).expect("a question").answer().expect("an answer");
     let bound = |name: &str| answer[name].as_f64().expect("a number");
@@ -100,7 +100,7 @@ fn the_top_5_percent_have_bounds_of_their_own() {
 }
 
 #[test]
-fn a_question_outside_of_the_theory_has_no_answer() {
+fn question_outside_theory_has_no_answer() {
     let why = |theory: &str, parameters: &str| {
         read(theory, parameters).expect("a question").answer().expect_err("no answer").to_string()
     };

@@ -1,4 +1,4 @@
-//! Weaknesses that are known, in the simulator: the search must find them by itself, with a fixed number of paths and one seed. They
+//! Known weaknesses, in the simulator: the search must find them unaided, with a fixed number of paths and one seed. They
 //! take minutes, so a plain run ignores them: `cargo test -p studies --test attack -- --ignored known`.
 
 use harness::runner::Program;
@@ -44,7 +44,7 @@ fn is_shrew(attack: &Attack) {
     let (shortest, longest) = (0.2 + trip_s, 0.2 + trip_s * (1.0 + gene("buffer_bdp").max(0.1)));
     let period_s = gene("pulse_period_s");
     assert!(period_s > shortest / 2.0 / 1.25 && period_s < longest * 1.25, "{}", finding.scenario);
-    // Nearly all: a fifth is left at most of what the pulses leave.
+    // Nearly all: at most a fifth of what the pulses leave.
     assert!(finding.subject < 0.2 * finding.reference, "{}", finding.scenario);
 }
 
@@ -60,8 +60,8 @@ fn pulses_at_the_timeout_stop_cubic() {
     is_shrew(&attacked("cubic", Against::Bound, 1920));
 }
 
-/// What a flow has that wants so many packets in the queue, and takes a path that became longer for a queue: so many packets in
-/// the time by which the path grew. The path has grown for good, so what is measured is not a mean of before and after.
+/// Throughput of a flow that targets this number of packets in the queue, and mistakes a longer path for a queue: that many packets
+/// per added delay. The path stays longer, so the measurement is not a mean of before and after.
 fn is_starved_by_delay(attack: &Attack, packets: std::ops::RangeInclusive<f64>) {
     let finding = with_cause(attack, "delay");
     let grown_s = finding.genes["delay_extra_ms"] / 1e3;
@@ -73,6 +73,6 @@ fn is_starved_by_delay(attack: &Attack, packets: std::ops::RangeInclusive<f64>) 
 /// L. S. Brakmo, L. L. Peterson, *TCP Vegas*, JSAC 13, 1995: between alpha = 2 and beta = 4 packets.
 #[test]
 #[ignore = "takes minutes"]
-fn vegas_takes_a_longer_path_for_a_queue() {
+fn vegas_mistakes_longer_path_for_queue() {
     is_starved_by_delay(&attacked("vegas", Against::Controller("cubic".to_string()), 1440), 1.0..=8.0);
 }

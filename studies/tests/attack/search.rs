@@ -1,4 +1,4 @@
-//! Whole searches, on a host whose runs are a formula: what there is to find is known exactly.
+//! Whole searches, on a host whose runs are a formula: the weaknesses are known exactly.
 
 use crate::counting::Counting;
 use experiment::results::{Run, Summary};
@@ -10,8 +10,8 @@ use studies::attack::{Against, Asked, Attack, Effort, Figure, Means, Watch};
 
 static PROGRAM: Program = Program::new("1.2.3", Some("abc"));
 
-/// Cubic gets the whole rate. Vegas does, too, unless the delay grows: then it gets four packets in so much time, as its law has
-/// it. A seed below nothing changes nothing.
+/// Cubic gets the whole rate. Vegas does, too, unless the delay grows: then it gets four packets per added delay, by its law.
+/// A negative seed has no effect.
 fn formula() -> Counting {
     let of = |experiment: &Experiment| {
         let link = &experiment.links[experiment.bottleneck];
@@ -24,7 +24,7 @@ fn formula() -> Counting {
     Counting { of, clock: Clock::Virtual, ..Counting::up_to(usize::MAX) }
 }
 
-/// Lets a search judge so many paths.
+/// Limits a search to this number of paths.
 struct Until {
     most: u64,
     ends: AtomicBool,
@@ -58,7 +58,7 @@ fn attacked(host: &Counting, jobs: u16, watch: &Until, folder: &Path) -> Attack 
 }
 
 #[test]
-fn the_only_weakness_is_found_and_written_as_a_scenario() {
+fn finds_and_writes_only_weakness() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let host = formula();
     // An earlier search found something else.
@@ -73,7 +73,7 @@ fn the_only_weakness_is_found_and_written_as_a_scenario() {
     let finding = &found.findings[0];
     assert!(finding.confirmed && finding.simplest);
     assert_eq!((finding.genes["round_trip_ms"], finding.genes["buffer_bdp"]), (40.0, 1.0), "they do not matter");
-    // What is most that the table allows: (50 + 0.5) over (48 / 300 + 0.5); three quarters of that may be left.
+    // The table's maximum: (50 + 0.5) over (48 / 300 + 0.5); three quarters of that may be left.
     assert!(finding.times_worse > 0.7 * 76.5, "{}", finding.times_worse);
     // The file is a scenario of four seeds and two controllers that expects what was found.
     let file = folder.path().join("vegas-share-delay.toml");
@@ -92,7 +92,7 @@ fn the_only_weakness_is_found_and_written_as_a_scenario() {
 }
 
 #[test]
-fn the_same_seed_finds_the_same_with_any_number_of_jobs() {
+fn same_seed_finds_same_with_any_jobs() {
     let found = |jobs| {
         let folder = tempfile::tempdir().expect("a temporary folder");
         attacked(&formula(), jobs, &Until::paths(u64::MAX), folder.path())
@@ -101,7 +101,7 @@ fn the_same_seed_finds_the_same_with_any_number_of_jobs() {
 }
 
 #[test]
-fn a_search_that_was_ended_keeps_what_it_found_and_goes_on() {
+fn interrupted_search_keeps_findings_and_resumes() {
     let (folder, whole) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
     let first = formula();
     let ended = attacked(&first, 2, &Until::paths(800), folder.path());
@@ -119,7 +119,7 @@ fn a_search_that_was_ended_keeps_what_it_found_and_goes_on() {
 }
 
 #[test]
-fn a_controller_against_itself_and_one_that_is_not_there_are_refused() {
+fn refuses_missing_controller_and_self_comparison() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let refusal = |controller: &str, against: Against| {
         let host = formula();

@@ -6,7 +6,7 @@ use report::PAGE;
 use studies::evaluation::Asked;
 
 #[test]
-fn what_was_made_before_an_interruption_is_not_made_again() {
+fn interrupted_runs_are_reused() {
     static PROGRAM: Program = Program::new("1.2.3", Some("abc"));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let asked = Asked { controller: "newreno", only: Some("5.1.1"), quick: true };

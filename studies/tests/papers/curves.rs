@@ -1,10 +1,10 @@
-//! Figures of curves as a figure's file asks for them: of which curve, and over which time.
+//! Figures of curves as a figure's file requests them: curve, and time.
 
 use crate::figures;
 use experiment::results::{Run, Series};
 use studies::papers::{Figure, Findings, Task};
 
-/// What a test adds begins at line 23; the value begins at line 18.
+/// A test's additions begin at line 23; the value begins at line 18.
 const FIGURE: &str = r#"title = "Figure 1"
 place = "section 1"
 says = "So it is."
@@ -56,7 +56,7 @@ fn ours(more: &str) -> Option<f64> {
 const MEAN: &str = "metric = \"curves.rate.mean\"\n";
 
 #[test]
-fn only_the_time_that_a_file_asks_for_is_read() {
+fn reads_only_requested_time() {
     for (more, mean) in [
         ("", Some(2.0)),
         ("during_s = [0, 1]", Some(1.0)),
@@ -71,7 +71,7 @@ fn only_the_time_that_a_file_asks_for_is_read() {
 }
 
 #[test]
-fn a_time_that_is_not_two_numbers_from_zero_on_is_refused_with_its_line() {
+fn invalid_time_range_is_refused_with_line() {
     for time in ["[2, 3, 5]", "[2]", "[3, 2]", "[2, 2]", "[-1, 2]", "[nan, 2]", "[\"2 s\", \"3 s\"]", "2"] {
         let message = refusal(&format!("{MEAN}during_s = {time}\n"));
         let expected = format!("figure-1.toml:24: during_s: found {time}, expected [FROM, TO] in seconds");
@@ -82,7 +82,7 @@ fn a_time_that_is_not_two_numbers_from_zero_on_is_refused_with_its_line() {
 }
 
 #[test]
-fn a_figure_of_no_curve_is_refused_with_the_curves_and_figures_that_there_are() {
+fn refuses_unknown_curve_figure_and_lists_valid() {
     for metric in ["curves.rates.mean", "curves.rate.median", "curves.rate"] {
         let message = refusal(&format!("metric = \"{metric}\"\n"));
         assert!(

@@ -117,7 +117,7 @@ fn traced(estimate_bps: Option<f64>) -> StreamRecord {
     StreamRecord { estimate_bps, ..StreamRecord::default() }
 }
 
-/// Made up, so that what is read off does not depend on the theory.
+/// Invented, so that reading the answers does not depend on the theory.
 fn answer(asked: &GridQuestion) -> Answer {
     let load: f64 = asked.point["utilisation"].parse().expect("a number");
     let answer = if asked.point["arrivals"] == "exponential" && load > 0.8 {
@@ -159,7 +159,7 @@ const MBPS: &str = "metric = \"throughput_bps\"\ntimes = 1e-6";
 
 /// Estimates of 1, 2, 3 and 4 Mbit/s: half do not exceed 2, and three quarters 3; 51 per cent do not exceed 3 either.
 #[test]
-fn ours_is_what_the_file_asks_for() {
+fn our_value_matches_file() {
     let estimates = |part: &str| of_runs("cubic", 5, &format!("metric = \"estimates.{part}\"\ntimes = 1e-6"));
     let newreno = "{ where = { controller = \"newreno\" } }";
     let ratio = format!("metric = \"throughput_bps\"\ndivided_by = {newreno}");
@@ -188,7 +188,7 @@ fn ours_is_what_the_file_asks_for() {
 }
 
 #[test]
-fn a_value_has_the_interval_of_its_replications_or_of_its_answer() {
+fn value_has_interval_of_replications_or_answer() {
     // 1, 2 and 1.5: deviation 0.5, t(2) = 4.303, so 4.303 * 0.5 / sqrt(3); with 4, 6 and 5 it is twice that.
     let (newreno, cubic) = (1.24217, 2.48434);
     let less = format!("{MBPS}\nless = {{ where = {{ controller = \"newreno\" }} }}");
@@ -204,7 +204,7 @@ fn a_value_has_the_interval_of_its_replications_or_of_its_answer() {
     assert_eq!(value(&of_runs("newreno", 5, MBPS)).ratio, Some(0.75));
 }
 
-/// As everywhere: two values say nothing about their spread.
+/// Two values give no interval, as everywhere.
 #[test]
 fn two_replications_have_no_interval() {
     let wanted =
@@ -216,23 +216,23 @@ fn two_replications_have_no_interval() {
 }
 
 #[test]
-fn a_point_without_an_answer_is_a_miss() {
+fn missing_answer_is_miss() {
     let value = value(&of_law("queue").replace("0.5", "0.9").replace("uniform", "exponential"));
     assert_eq!((value.ours, value.verdict), (None, Verdict::Unexpected));
     assert_eq!(outcome("").sources[1].unanswered, ["unstable"]);
 }
 
-/// The other three points lie within the bound.
+/// The other three points are within the bound.
 #[test]
-fn one_missing_point_of_many_is_a_miss() {
+fn single_missing_point_is_miss() {
     let claim = claim("from = \"law\"\nmetric = \"queue\"\nat_most = 100\n");
     assert_eq!((claim.found, claim.verdict), (None, Verdict::Unexpected));
     assert!(claim.selected.ends_with("utilisation = 0.9, without a value of 4"), "{claim:?}");
 }
 
-/// Nothing was lost, so nothing can be divided by the loss.
+/// There was no loss, so the ratio to it is undefined.
 #[test]
-fn a_divisor_of_zero_is_a_miss() {
+fn zero_divisor_is_miss() {
     let claim = claim(
         "from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.5 }\nat_least = 0\n\
          divided_by = { metric = \"none\" }\n",
@@ -241,7 +241,7 @@ fn a_divisor_of_zero_is_a_miss() {
 }
 
 #[test]
-fn a_value_is_judged_by_the_rule_alone() {
+fn value_is_judged_by_rule_alone() {
     // 2.2 and 2.4 of 2.0.
     for (more, verdict) in [
         ("times = 0.44\n", Verdict::Kept),
@@ -255,7 +255,7 @@ fn a_value_is_judged_by_the_rule_alone() {
 
 /// Newreno has 1.5 and 15 Mbit/s, cubic 5 and 50; 2.0 is published, so 0.2 of 15, by another buffer, is no miss of 3.
 #[test]
-fn what_shows_a_difference_is_read_elsewhere_and_must_meet_the_same_bound() {
+fn explanation_must_meet_same_bound() {
     for (by, shown_by) in [
         (r#"{ from = "runs", where = { controller = "cubic", "path.buffer" = "5 packets" } }"#, "runs"),
         (r#"{ from = "runs", where = { "path.buffer" = "5 packets" } }"#, ""),
@@ -268,7 +268,7 @@ fn what_shows_a_difference_is_read_elsewhere_and_must_meet_the_same_bound() {
 
 /// Written as 2, a value of 2.4 prints as it; written as 2.0, it does not.
 #[test]
-fn how_many_digits_are_printed_matters() {
+fn number_of_printed_digits_matters() {
     for (published, verdict) in [("2", Verdict::Kept), ("2.0", Verdict::Unexpected)] {
         let head = format!("[[value]]\nwhat = \"It\"\nplace = \"here\"\npublished = {published}\ntimes = 0.48\n");
         assert_eq!(outcome(&(head + &of_law("queue"))).values[0].verdict, verdict, "{published}");
@@ -276,7 +276,7 @@ fn how_many_digits_are_printed_matters() {
 }
 
 #[test]
-fn a_claim_holds_if_its_worst_point_does() {
+fn claim_holds_at_worst_point() {
     let all = "from = \"law\"\nmetric = \"queue\"\nwhere = { arrivals = \"uniform\" }\n";
     let kept = claim(&format!("{all}at_least = 5\nat_most = 9\n"));
     assert_eq!((kept.verdict, kept.bound.as_str()), (Verdict::Kept, "queue at least 5 and at most 9"));
@@ -286,7 +286,7 @@ fn a_claim_holds_if_its_worst_point_does() {
 }
 
 #[test]
-fn a_claim_has_its_unit_beside_its_bounds() {
+fn claim_has_unit_with_bounds() {
     let of = "from = \"law\"\nmetric = \"queue\"\nwhere = { arrivals = \"uniform\" }\nat_least = 5\nafter_run = true\n";
     let claim = claim(&format!("{of}unit = \"packets\"\n"));
     assert_eq!(
@@ -296,7 +296,7 @@ fn a_claim_has_its_unit_beside_its_bounds() {
 }
 
 #[test]
-fn lines_are_drawn_by_key_and_by_curve() {
+fn lines_come_from_keys_and_curves() {
     let figure = outcome(
         "[[picture]]\ntitle = \"P\"\nx = { label = \"Buffer\" }\ny = { label = \"Rate\", unit = \"bit/s\" }\n\
          [[picture.line]]\nfrom = \"runs\"\nx = \"path.buffer\"\ny = \"throughput_bps\"\nby = [\"controller\"]\n\
@@ -315,7 +315,7 @@ fn lines_are_drawn_by_key_and_by_curve() {
 }
 
 #[test]
-fn durations_of_files_are_drawn_as_the_share_that_took_at_most_so_long() {
+fn file_durations_are_drawn_as_distribution() {
     let figure = outcome(
         "[[picture]]\ntitle = \"P\"\nx = { label = \"Duration\", unit = \"s\" }\ny = { label = \"Share of files\" }\n\
          [[picture.line]]\nfrom = \"runs\"\ncurve = \"file_duration\"\nby = [\"controller\", \"path.buffer\"]\n",
@@ -325,7 +325,7 @@ fn durations_of_files_are_drawn_as_the_share_that_took_at_most_so_long() {
 }
 
 #[test]
-fn the_short_form_runs_less_and_leaves_the_rest_unjudged() {
+fn short_form_runs_less_and_judges_less() {
     let claim = "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"runs\"\nmetric = \"throughput_bps\"\n\
                  where = { \"path.buffer\" = \"5 packets\" }\nat_least = 1\n";
     let figure = read(&[HEAD, SIMULATE, COMPUTE, claim].concat(), true).expect("a figure");
@@ -336,7 +336,7 @@ fn the_short_form_runs_less_and_leaves_the_rest_unjudged() {
 }
 
 #[test]
-fn a_mistake_is_named_with_its_line() {
+fn mistake_has_line_number() {
     let line = [HEAD, SIMULATE, COMPUTE].concat().lines().count() + 1;
     let claim = |more: &str| format!("[[claim]]\nwords = \"W\"\nplace = \"p\"\n{more}\n");
     let of_law = |more: &str| claim(&format!("from = \"law\"\nmetric = \"queue\"\n{more}"));
@@ -366,7 +366,7 @@ fn a_mistake_is_named_with_its_line() {
 
 /// The head's three lines, and an empty one before the source; eight before the rate of a scenario.
 #[test]
-fn a_mistake_in_a_question_or_a_scenario_is_named_before_anything_runs() {
+fn mistakes_are_reported_before_running() {
     for (source, right, wrong, named) in [
         (
             COMPUTE,
@@ -390,7 +390,7 @@ fn a_mistake_in_a_question_or_a_scenario_is_named_before_anything_runs() {
 }
 
 #[test]
-fn a_name_that_is_not_there_is_refused_with_those_that_are() {
+fn unknown_name_lists_known_ones() {
     let library = Library::embedded().expect("papers");
     let said = |name: &str| library.find(name).expect_err("no such name").to_string();
     assert!(said("nothing").contains("multiplexing-2007"), "{}", said("nothing"));
@@ -416,7 +416,7 @@ methods = ["BASS: bass+multi-rate", "combined"]
 "#;
 
 #[test]
-fn a_method_is_a_key_of_probe_streams_under_its_own_name() {
+fn method_name_is_key_of_streams() {
     let claim = "[[claim]]\nwords = \"w\"\nplace = \"p\"\nfrom = \"streams\"\nmetric = \"within_10\"\n\
         where = { method = \"BASS\", \"probe.range\" = \"30 %\" }\nat_least = 0.75\n\
         divided_by = { where = { method = \"combined\" } }\nat_most = 0.9\n";
@@ -428,7 +428,7 @@ fn a_method_is_a_key_of_probe_streams_under_its_own_name() {
 }
 
 #[test]
-fn probe_streams_need_a_scenario_with_some() {
+fn probe_streams_need_scenario_with_streams() {
     let text = [HEAD, &PROBE.replace("[probe]\nrate = \"700 Mbit/s\"\nstreams = 10\n", SENDING)].concat();
     let text = text.replace("\"probe.range\"", "\"path.delay\"").replace("\"30 %\", \"50 %\"", "\"1 ms\"");
     let message = read(&text, false).expect_err("it is wrong");
@@ -451,7 +451,7 @@ where = { trained = "on A" }
 at_least = 0.5
 "#;
 
-/// Reads the figure with this file of recorded results beside it.
+/// Reads the figure with this file of recorded results in its folder.
 fn with_recorded(data: &str) -> Result<reproduction::Figure, String> {
     let folder = folder(&[HEAD, RECORDED].concat());
     fs::create_dir(folder.path().join("recorded")).expect("a folder");
@@ -463,7 +463,7 @@ fn with_recorded(data: &str) -> Result<reproduction::Figure, String> {
 }
 
 #[test]
-fn recorded_figures_are_read_with_the_command_that_found_them() {
+fn recorded_figures_include_command() {
     let point = |trained: &str, within: f64| format!("[[point]]\ntrained = \"{trained}\"\nwithin_10 = {within}\n");
     let data = ["recipe = \"make them\"\n".to_string(), point("on A", 0.75), point("on B", 0.25)].concat();
     let outcome = with_recorded(&data).expect("a figure");
@@ -473,7 +473,7 @@ fn recorded_figures_are_read_with_the_command_that_found_them() {
 }
 
 #[test]
-fn recorded_figures_without_a_recipe_or_with_one_point_twice_are_refused() {
+fn refuses_recordings_without_recipe_or_with_duplicates() {
     let point = "[[point]]\ntrained = \"on A\"\nwithin_10 = 1.0\n";
     let refusal = |data: &str| with_recorded(data).expect_err("it is wrong");
     assert!(refusal(point).contains("recorded/kept.toml: missing field `recipe`"), "{}", refusal(point));

@@ -3,7 +3,7 @@
 use studies::papers::Library;
 
 #[test]
-fn every_paper_that_is_compiled_in_can_be_read_in_both_forms() {
+fn compiled_papers_parse_in_both_forms() {
     let folder = tempfile::tempdir().expect("a folder");
     let library = Library::embedded().expect("papers");
     assert!(library.papers().len() >= 2);

@@ -49,7 +49,7 @@ fn stored() -> Store {
 }
 
 #[test]
-fn a_store_comes_back_as_it_was_written_and_replaces_a_figure() {
+fn store_round_trips_and_replaces_figure() {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("outcomes.ndjson");
     assert_eq!(Store::read(&path), Ok(Store::default()));
@@ -64,7 +64,7 @@ fn a_store_comes_back_as_it_was_written_and_replaces_a_figure() {
 }
 
 #[test]
-fn a_verdict_is_that_of_the_rule_whatever_the_figure_expects() {
+fn verdict_follows_rule_despite_expectation() {
     let store = stored();
     let verdicts: Vec<Judged> = store.of("rapid-2017/table-8.1").iter().map(|outcome| outcome.verdict).collect();
     assert_eq!(verdicts, [Judged::Kept, Judged::Kept, Judged::Missed, Judged::Missing]);
@@ -73,7 +73,7 @@ fn a_verdict_is_that_of_the_rule_whatever_the_figure_expects() {
 
 /// Within 5, 15, 50 %: 1, 2, 3. Two kept, and two by a constant.
 #[test]
-fn the_page_counts_what_is_near_and_what_a_constant_would_score() {
+fn page_counts_near_and_constant_scores() {
     let stores = Stores { found: stored(), ..Stores::default() };
     let page = scoreboard(&Library::embedded().expect("papers"), &stores);
     assert!(page.contains("| table-8.1 | 3 | 1 | 2 | 3 | 2 | 2 |  | 0 / 1 | 0 | 2 | 0 | 2 |"), "{page}");
@@ -84,7 +84,7 @@ fn the_page_counts_what_is_near_and_what_a_constant_would_score() {
 /// Ours are 1.02, 1.3 and 8.0. 1.17 is 0.15 away where 15 % are 0.153; 7.0 is 1.0 away where they are 1.2; 1.5 is 0.2 away where
 /// they are 0.195, so only half a place of 0.25 keeps it.
 #[test]
-fn a_repetition_is_judged_by_ours_and_not_by_the_published_value() {
+fn repetition_is_compared_with_our_value() {
     let again = |half_place: f64| {
         let mut figure = figure();
         for (value, found) in figure.values.iter_mut().zip([1.17, 1.5, 7.0]) {
@@ -101,7 +101,7 @@ fn a_repetition_is_judged_by_ours_and_not_by_the_published_value() {
 /// The repetition has a cell more, in front, and none of the last. Where a name is there twice, each is compared with its own:
 /// 2.0 with 2.0, 3.0 with 3.0.
 #[test]
-fn a_cell_is_repeated_by_that_of_its_name_wherever_it_stands() {
+fn repeated_cell_is_found_by_name() {
     let figure = |cells: &[(&str, f64)]| Figure {
         name: "table-8.1".to_string(),
         values: cells.iter().map(|(what, ours)| value(what, *ours, *ours, Verdict::Kept, "")).collect(),
@@ -120,7 +120,7 @@ fn a_cell_is_repeated_by_that_of_its_name_wherever_it_stands() {
 
 /// `packetscale reproduce --scoreboard > docs/scoreboard.md`
 #[test]
-fn the_page_in_the_documentation_is_that_of_the_store() {
+fn documentation_page_matches_store() {
     let read = |name: &str| Store::read(&root().join(name)).expect("a store");
     let page =
         scoreboard(&Library::embedded().expect("papers"), &Stores { found: read(STORE), repeated: read(REPEATED) });
@@ -130,7 +130,7 @@ fn the_page_in_the_documentation_is_that_of_the_store() {
 
 /// A verdict that was written by hand, or by another rule, is found.
 #[test]
-fn every_stored_value_has_the_verdict_of_the_rule() {
+fn stored_verdicts_follow_rule() {
     let library = Library::embedded().expect("papers");
     let store = Store::read(&root().join(STORE)).expect("a store");
     let mut judged = 0;
@@ -151,9 +151,9 @@ fn every_stored_value_has_the_verdict_of_the_rule() {
     assert!(judged > 0, "the store is empty");
 }
 
-/// A figure stands while nothing changes that it reads: its own text, what it includes, the trace that this replays.
+/// A figure's outcome is valid while its inputs are unchanged: its own text, its includes, the trace that this replays.
 #[test]
-fn a_figure_depends_on_what_it_reads_and_on_nothing_else() {
+fn figure_depends_only_on_its_inputs() {
     let library = Library::embedded().expect("papers");
     let names = |figure: &str| -> Vec<String> {
         let (paper, figures) = library.find(&format!("rapid-2017/{figure}")).expect("a figure");
@@ -164,9 +164,9 @@ fn a_figure_depends_on_what_it_reads_and_on_nothing_else() {
     assert_eq!(names("table-8.7"), all);
 }
 
-/// Each kind of source has code of its own, and a figure depends on that of its own kinds.
+/// Each kind of source has its own code, and a figure depends on the code of its kinds.
 #[test]
-fn a_figure_asks_for_what_its_tables_say() {
+fn figure_requests_what_tables_say() {
     let library = Library::embedded().expect("papers");
     let asks = |figure: &str| -> Vec<&str> {
         let (paper, figures) = library.find(figure).expect("a figure");

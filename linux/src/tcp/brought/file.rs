@@ -1,7 +1,7 @@
-//! A file with somebody else's controller: what is read of it and checked before the kernel sees it.
+//! A file with a user's controller: reads and checks it before the kernel does.
 
 use crate::tcp::objects::{self, listen_to_libbpf};
-use crate::tcp::pins::BROUGHT;
+use crate::tcp::pins::USER_PIN;
 use crate::tcp::{Error, options};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{MemberAttr, Struct};
@@ -9,18 +9,18 @@ use libbpf_rs::{AsRawLibbpf, MapType, Object, ObjectBuilder, OpenObject, Program
 use std::ffi::OsString;
 use std::path::Path;
 
-/// The structure whose variable is a congestion control, in the kernel and in the file.
+/// Type of a congestion control's variable, in the kernel and in the file.
 const CONTROLLER: &str = "tcp_congestion_ops";
-/// What the kernel asks of one (`tcp_validate_congestion_control` of net/ipv4/tcp_cong.c): one function of each line.
+/// Required functions (`tcp_validate_congestion_control` of net/ipv4/tcp_cong.c): one of each line.
 const NEEDED: [&[&str]; 3] = [&["ssthresh"], &["undo_cwnd"], &["cong_avoid", "cong_control"]];
 /// `TCP_CA_NAME_MAX` of include/net/tcp.h, with the zero at the end.
 const NAME_SIZE: usize = 16;
-/// The first bytes of an ELF file; where the kind of its machine stands; and that of eBPF (`EM_BPF` of linux/elf-em.h).
+/// ELF magic; offset of the machine field; and its value for eBPF (`EM_BPF` of linux/elf-em.h).
 const ELF: &[u8] = b"\x7fELF";
 const MACHINE_AT: std::ops::Range<usize> = 18..20;
 const MACHINE: u16 = 247;
 
-/// The content of a file, and what it is called.
+/// Content and name of a file.
 pub struct File {
     called: String,
     bytes: Vec<u8>,
@@ -51,10 +51,10 @@ impl File {
     fn open(&self) -> Result<OpenObject, Error> {
         listen_to_libbpf();
         let opened = ObjectBuilder::default().open_memory(&self.bytes);
-        opened.map_err(|error| self.wrong(objects::with_what_was_said(format!("libbpf cannot read it: {error:#}"))))
+        opened.map_err(|error| self.wrong(objects::with_messages(format!("libbpf cannot read it: {error:#}"))))
     }
 
-    /// Checks what the file holds; returns the name that it gives its controller.
+    /// Checks the file; returns the name of its controller.
     pub fn name(&self) -> Result<String, Error> {
         let found = self.find(&mut self.open()?)?;
         let name = found.name().ok_or_else(|| self.wrong(format!("its {CONTROLLER} has no member `name`")))?;
@@ -62,8 +62,8 @@ impl File {
         Ok(name)
     }
 
-    /// Loads the controller under this name, and nothing else of the file; it is not registered yet. The map that
-    /// registers it has the name that is returned.
+    /// Loads only the controller of the file, under this name, without registering it. Returns the name of the map that
+    /// registers it.
     pub fn load(&self, name: &str) -> Result<(Object, OsString), Error> {
         let mut opened = self.open()?;
         let Found { map, members, .. } = self.find(&mut opened)?;
@@ -76,10 +76,10 @@ impl File {
             // Registered by the map itself: that is in every kernel since 5.6, a link since 6.4 only.
             let flags = control.map_flags() & !libbpf_sys::BPF_F_LINK;
             let settled = control.set_map_flags(flags).and_then(|()| control.set_autocreate(true));
-            settled.map_err(|error| Error::machine(BROUGHT, error))?;
+            settled.map_err(|error| Error::machine(USER_PIN, error))?;
         }
         for map in opened.maps_mut() {
-            // A pin outlives the load, and carries what the trial wrote into it.
+            // Pinned maps would survive the load, with the trial's data.
             // SAFETY: the map lives as long as its object.
             unsafe { libbpf_sys::bpf_map__set_pin_path(map.as_libbpf_object().as_ptr(), std::ptr::null()) };
         }
@@ -90,14 +90,14 @@ impl File {
         Ok((object, map))
     }
 
-    /// The kernel's refusal, in its verifier's words where it has said some.
+    /// The kernel's refusal, with the verifier's message if there is one.
     fn refused(&self, error: &libbpf_rs::Error) -> Error {
         match objects::verdict() {
             Some((program, why)) if why.contains("GPL") => {
-                self.wrong(format!("its licence does not do: the kernel says of `{program}`: {why}"))
+                self.wrong(format!("the kernel refuses the licence for `{program}`: {why}"))
             }
             Some((program, why)) => self.wrong(format!("the kernel's verifier refuses `{program}`: {why}")),
-            None => self.wrong(objects::with_what_was_said(format!("the kernel refuses it: {error:#}"))),
+            None => self.wrong(objects::with_messages(format!("the kernel refuses it: {error:#}"))),
         }
     }
 
@@ -114,7 +114,7 @@ impl File {
         let structure = |kind: u32| types.type_by_id::<Struct<'_>>(kind.into());
         let is_controller = |kind: u32| {
             let name = structure(kind).and_then(|found| Some(found.name()?.to_string_lossy().into_owned()));
-            // libbpf allows a suffix that tells variants of a structure apart.
+            // libbpf allows a suffix that distinguishes variants of a structure.
             name.is_some_and(|name| name.split("___").next() == Some(CONTROLLER))
         };
         kinds.retain(|(_, kind, _)| is_controller(*kind));

@@ -1,8 +1,7 @@
-//! Transfers that try somebody else's controller before it is offered: over the loopback device of a network namespace
-//! that ends with the trial, beside CUBIC over the same path.
+//! Test transfers of a user's controller before it is registered: over the loopback device of a network namespace that ends
+//! with the trial, compared with CUBIC over the same path.
 //!
-//! 1. 5 ms each way (where the kernel has netem), no loss: everything must arrive, and the window must grow where CUBIC's
-//!    does.
+//! 1. 5 ms each way (if the kernel has netem), no loss: everything must arrive, and the window must grow if CUBIC's does.
 //! 2. One packet in a hundred lost (netem, again): everything must arrive.
 
 use crate::tcp::{Error, trial_socket};
@@ -19,7 +18,7 @@ const AMOUNT: usize = 1_000_000;
 const BLOCK: usize = 16 << 10;
 /// How long a transfer may take. CUBIC takes a tenth of a second, or a second where packets are lost.
 const PATIENCE: Duration = Duration::from_secs(8);
-const LOOK: Duration = Duration::from_millis(50);
+const POLL: Duration = Duration::from_millis(50);
 /// Packets that a connection begins with (RFC 6928).
 const FIRST_WINDOW: u32 = 10;
 /// The path of each transfer: what netem does to it.
@@ -45,10 +44,10 @@ pub struct Pair {
     pub cubic: Transfer,
 }
 
-/// What the trial of somebody else's controller has found.
+/// Results of a user controller's trial.
 #[derive(Clone, Debug)]
 pub struct Tried {
-    /// Over a path that loses nothing.
+    /// Over a path without loss.
     pub clean: Pair,
     /// Over one that loses packets, where the kernel has netem.
     pub lossy: Option<Pair>,
@@ -58,15 +57,15 @@ fn failed(error: impl std::fmt::Display) -> Error {
     Error::machine("the trial", error)
 }
 
-/// Tries the controller registered as `name`.
+/// Tests the controller registered as `name`.
 ///
 /// # Errors
-/// What it does wrong.
+/// Why it fails.
 pub fn try_out(name: &str) -> Result<Tried, Error> {
     std::thread::scope(|scope| {
         let trial = scope.spawn(|| {
             unshare(CloneFlags::CLONE_NEWNET).map_err(failed)?;
-            // Netem loses what it is handed at a time: single packets then.
+            // Netem drops whole super-packets: send single packets.
             done("ip link set dev lo gso_max_segs 1 up")?;
             let delays = path(PATHS[0]);
             let clean = pair(name)?;
@@ -128,14 +127,14 @@ fn transfer(control: &str) -> Result<Transfer, Error> {
     let began = Instant::now();
     let stream = trial_socket::connected(control, address).map_err(failed)?;
     let (mut peer, _) = listener.accept().map_err(failed)?;
-    peer.set_read_timeout(Some(LOOK)).map_err(failed)?;
-    stream.set_write_timeout(Some(LOOK)).map_err(failed)?;
+    peer.set_read_timeout(Some(POLL)).map_err(failed)?;
+    stream.set_write_timeout(Some(POLL)).map_err(failed)?;
     let in_time = || began.elapsed() < PATIENCE;
     std::thread::scope(|scope| {
         let reader = scope.spawn(move || {
             let (mut block, mut read) = (vec![0; 4 * BLOCK], 0);
             while read < AMOUNT && in_time() {
-                // A read that has waited in vain tells nothing.
+                // A timed-out read is no failure.
                 read += peer.read(&mut block).unwrap_or(0);
             }
             (read, began.elapsed())
@@ -149,7 +148,7 @@ fn transfer(control: &str) -> Result<Transfer, Error> {
             window = window.max(trial_socket::info(&stream).map_err(failed)?.tcpi_snd_cwnd);
         }
         let (bytes, took) = reader.join().map_err(|_| failed("the reader panicked"))?;
-        // What has not arrived need not any more.
+        // Data that have not arrived are not needed any more.
         setsockopt(&stream, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 }).map_err(failed)?;
         Ok(Transfer { bytes, took, window })
     })
@@ -160,7 +159,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_stalls_or_never_grows_is_refused() {
+    fn refuses_controller_that_stalls_or_never_grows() {
         let good = Transfer { bytes: AMOUNT, took: Duration::from_millis(90), window: 300 };
         let pair = |brought| Pair { brought, cubic: good };
         assert!(judge(&pair(good), true).is_ok());
@@ -170,7 +169,7 @@ mod tests {
         assert!(judge(&pair(narrow), false).is_ok());
         let stalled = Transfer { bytes: AMOUNT - 1, ..good };
         assert!(judge(&pair(stalled), true).is_err() && judge(&pair(stalled), false).is_err());
-        // Where CUBIC's does not grow either, it tells nothing.
+        // Without growth of CUBIC's window there is no verdict.
         assert!(judge(&Pair { brought: narrow, cubic: narrow }, true).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Parameters that are written in a form of their own.
+//! Parameters with their own syntax.
 
 use packetscale_models::theory::multiplexing::Arrivals;
 use packetscale_models::units::Packets;

@@ -1,8 +1,8 @@
-//! When packets left: the kernel puts it on the socket's error queue, with the packet's number among those that the socket
-//! has sent (SOF_TIMESTAMPING_OPT_ID).
+//! Departure times: the kernel puts them on the socket's error queue, with the packet's number among those sent by the socket
+//! (SOF_TIMESTAMPING_OPT_ID).
 //!
-//! Several threads may send by one socket. Whoever reads the queue finds the others' times there, too, and keeps them for
-//! them. Times that nobody reads take the room of packets that arrive: they are asked for only while a [`Telling`] lives.
+//! Several threads may send through one socket. A thread that reads the queue stores the others' times for them. Unread times
+//! take buffer space from arriving packets: they are enabled only while a [`DepartureReader`] exists.
 
 use super::{ARRIVALS, Mark, Stamped, realtime_ns, times_of};
 use crate::wire::Source;
@@ -21,50 +21,50 @@ use std::sync::{MutexGuard, PoisonError};
 /// When a packet left.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
-    /// The number that [`Telling::send`] gave it.
+    /// The number that [`DepartureReader::send`] returned.
     pub number: u32,
     /// When, in nanoseconds of CLOCK_REALTIME.
     pub ns: u64,
-    /// Who took the time.
+    /// Clock that took the time.
     pub source: Source,
 }
 
-/// What a socket knows of the packets that it has sent.
+/// A socket's state of sent packets.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     /// How many the kernel has numbered. It wraps.
     numbers: u32,
-    /// Who wants to be told; the last one's name.
-    tellings: Vec<u64>,
+    /// Ids of the readers, and the last id given.
+    readers: Vec<u64>,
     last: u64,
-    /// Of which packets the time is wanted, by whom, and when they were handed to the kernel.
-    wanted: BTreeMap<u32, (u64, u64)>,
+    /// Packets whose time is awaited: the reader, and when they were handed to the kernel.
+    pending: BTreeMap<u32, (u64, u64)>,
     /// Times that have come.
-    told: BTreeMap<u64, Vec<Departure>>,
+    received: BTreeMap<u64, Vec<Departure>>,
 }
 
-/// Sends packets, and is told when they left. What nobody has read is dropped at its end.
+/// Sends packets and reads their departure times. Dropping it discards unread times.
 #[derive(Debug)]
-pub struct Telling<'a> {
+pub struct DepartureReader<'a> {
     socket: &'a Stamped,
     name: u64,
 }
 
-impl<'a> Telling<'a> {
-    /// Begins.
+impl<'a> DepartureReader<'a> {
+    /// Enables departure times.
     ///
     /// # Errors
-    /// The kernel tells no departures.
-    pub fn begin(socket: &'a Stamped) -> io::Result<Telling<'a>> {
+    /// The kernel reports no departure times.
+    pub fn begin(socket: &'a Stamped) -> io::Result<DepartureReader<'a>> {
         let mut sent = socket.sent();
-        if sent.tellings.is_empty() {
+        if sent.readers.is_empty() {
             let departures = TimestampingFlag::SOF_TIMESTAMPING_TX_SOFTWARE;
             setsockopt(&socket.socket, sockopt::Timestamping, &(ARRIVALS | departures))?;
         }
         sent.last += 1;
         let name = sent.last;
-        sent.tellings.push(name);
-        Ok(Telling { socket, name })
+        sent.readers.push(name);
+        Ok(DepartureReader { socket, name })
     }
 
     /// Sends a datagram; returns its number.
@@ -82,18 +82,18 @@ impl<'a> Telling<'a> {
     pub fn departures(&self) -> io::Result<Vec<Departure>> {
         let mut sent = self.socket.sent();
         sent.file(self.socket.read()?);
-        Ok(sent.told.remove(&self.name).unwrap_or_default())
+        Ok(sent.received.remove(&self.name).unwrap_or_default())
     }
 }
 
-impl Drop for Telling<'_> {
+impl Drop for DepartureReader<'_> {
     fn drop(&mut self) {
         let mut sent = self.socket.sent();
-        sent.tellings.retain(|name| *name != self.name);
-        sent.wanted.retain(|_, (name, _)| *name != self.name);
-        sent.told.remove(&self.name);
-        if sent.tellings.is_empty() {
-            // Where the system refuses, the next one is told of it.
+        sent.readers.retain(|name| *name != self.name);
+        sent.pending.retain(|_, (name, _)| *name != self.name);
+        sent.received.remove(&self.name);
+        if sent.readers.is_empty() {
+            // If this fails, the next reader's setsockopt reports it.
             let _ = setsockopt(&self.socket.socket, sockopt::Timestamping, &ARRIVALS);
             let _ = self.socket.read();
         }
@@ -101,13 +101,13 @@ impl Drop for Telling<'_> {
 }
 
 impl Sent {
-    /// Files times under those who want them.
+    /// Distributes times to the readers that wait for them.
     fn file(&mut self, read: Vec<Departure>) {
         for one in read {
-            match self.wanted.remove(&one.number) {
+            match self.pending.remove(&one.number) {
                 // A packet that has left before this one was there had the same number.
-                Some((name, since_ns)) if one.ns >= since_ns => self.told.entry(name).or_default().push(one),
-                Some(wanted) => drop(self.wanted.insert(one.number, wanted)),
+                Some((name, since_ns)) if one.ns >= since_ns => self.received.entry(name).or_default().push(one),
+                Some(pending) => drop(self.pending.insert(one.number, pending)),
                 None => {}
             }
         }
@@ -119,28 +119,28 @@ impl Stamped {
         self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sends a datagram; returns its number. `name`: who wants to know when it left.
+    /// Sends a datagram; returns its number. `name`: the reader that waits for its departure time.
     pub(super) fn numbered(&self, datagram: &[u8], to: SocketAddr, mark: Mark, name: Option<u64>) -> io::Result<u32> {
         let mut sent = self.sent();
-        let telling = !sent.tellings.is_empty();
+        let reading = !sent.readers.is_empty();
         let since_ns = if name.is_some() { realtime_ns() } else { 0 };
         if let Err(error) = self.put(datagram, to, mark) {
-            if telling {
+            if reading {
                 self.renumber(&mut sent)?;
             }
             return Err(error);
         }
         let number = sent.numbers;
-        sent.numbers = number.wrapping_add(u32::from(telling));
-        sent.wanted.extend(name.map(|name| (number, (name, since_ns))));
+        sent.numbers = number.wrapping_add(u32::from(reading));
+        sent.pending.extend(name.map(|name| (number, (name, since_ns))));
         Ok(number)
     }
 
-    /// Some kernels number a packet that they then refuse, others do not: begins again at 0. Of packets that are on their
-    /// way no time is told.
+    /// Restarts the numbers at 0, since kernels differ in whether they number a packet that they refuse. Times of packets in
+    /// flight are lost.
     fn renumber(&self, sent: &mut Sent) -> io::Result<()> {
         sent.file(self.read()?);
-        sent.wanted.clear();
+        sent.pending.clear();
         let departures = ARRIVALS | TimestampingFlag::SOF_TIMESTAMPING_TX_SOFTWARE;
         setsockopt(&self.socket, sockopt::Timestamping, &(departures - TimestampingFlag::SOF_TIMESTAMPING_OPT_ID))?;
         setsockopt(&self.socket, sockopt::Timestamping, &departures)?;
@@ -148,13 +148,13 @@ impl Stamped {
         Ok(())
     }
 
-    /// What is on the error queue.
+    /// Reads the error queue.
     fn read(&self) -> io::Result<Vec<Departure>> {
         let mut found = Vec::new();
-        let mut nothing = [0u8; 1];
+        let mut payload = [0u8; 1];
         loop {
             let mut space = cmsg_space!(Timestamps, libc::sock_extended_err, libc::sockaddr_in6);
-            let mut parts = [IoSliceMut::new(&mut nothing)];
+            let mut parts = [IoSliceMut::new(&mut payload)];
             let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
             match recvmsg::<SockaddrStorage>(self.socket.as_raw_fd(), &mut parts, Some(&mut space), flags) {
                 Ok(message) => {
@@ -170,13 +170,13 @@ impl Stamped {
     }
 }
 
-/// The number of the packet whose departure a message of the error queue tells.
+/// The packet number in a message of the error queue.
 fn number_of(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<u32> {
     message.cmsgs().ok()?.find_map(|one| match one {
-        ControlMessageOwned::Ipv4RecvErr(told, _) | ControlMessageOwned::Ipv6RecvErr(told, _)
-            if told.ee_origin == libc::SO_EE_ORIGIN_TIMESTAMPING =>
+        ControlMessageOwned::Ipv4RecvErr(received, _) | ControlMessageOwned::Ipv6RecvErr(received, _)
+            if received.ee_origin == libc::SO_EE_ORIGIN_TIMESTAMPING =>
         {
-            Some(told.ee_data)
+            Some(received.ee_data)
         }
         _ => None,
     })

@@ -1,5 +1,5 @@
-//! What the streams of a probe show of this machine, of the path's queue and of the far end's card; and the scenario in
-//! which the simulator replays them.
+//! What a probe's streams show of this machine's gaps, of the path's queue and of the far end's network card; and a scenario
+//! that replays them in the simulator.
 
 use super::{Answer, Seen};
 use crate::stream::gaps_ns;
@@ -9,9 +9,9 @@ use packetscale_models::units::Rate;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-/// What has been learnt.
+/// Observations of a probe.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Learnt {
+pub struct Observations {
     /// By how much each gap was longer than it was meant to be, in nanoseconds.
     late_ns: Vec<u64>,
     /// How long packets were held that arrived together: from when the first left to when the last did, in nanoseconds.
@@ -30,12 +30,12 @@ const TOGETHER: u64 = 4;
 /// Below this share of such packets the receiver holds none: streams that are too fast bring some together.
 const HOLDS: f64 = 0.05;
 
-impl Learnt {
+impl Observations {
     /// Notes a stream.
     pub fn note(&mut self, asked: &Ordered, overhead: u16, seen: &Seen) {
         let whole = seen.left.len() == asked.count as usize;
         let made = seen.left.windows(2).map(|pair| pair[1].ns.saturating_sub(pair[0].ns));
-        // With a departure missing the gaps that were meant cannot be told apart.
+        // A missing departure leaves the intended gaps ambiguous.
         let late = made.zip(gaps_ns(asked, overhead)).map(|(made, asked)| made.saturating_sub(asked as u64));
         self.late_ns.extend(late.filter(|_| whole));
         let arrivals: BTreeMap<u64, u64> = seen.came.iter().map(|stamp| (stamp.sequence, stamp.ns)).collect();
@@ -89,16 +89,16 @@ fn quantile(values: &[u64], thousandths: usize) -> u64 {
     ascending.get(rank - 1).copied().unwrap_or(0)
 }
 
-/// A scenario with this machine as its sender, the far end as its receiver, and a path of the rate that is free. `None`
-/// without an answer. `about`: a line that says where it is from.
+/// A scenario with this machine as its sender, the far end as its receiver, and a path of the available bandwidth. `None`
+/// without an estimate. `about`: a line that names its origin.
 pub fn scenario(answer: &Answer, about: &str) -> Option<String> {
     let found = answer.found.as_ref().ok()?;
-    let learnt = &answer.learnt;
-    let [p50, p99, p999] = learnt.late_ns();
+    let observed = &answer.observed;
+    let [p50, p99, p999] = observed.late_ns();
     let mut text = format!(
         "# {about}\n\
-         # The path is what is free of it: its own rate, and who else uses it, a probe does not see. The base round trip\n\
-         # counts for both ways alike. The value lay between {} and {} bit/s.\n\n",
+         # The path models only the available bandwidth: a probe does not see the capacity or the other traffic. The base round\n\
+         # trip is divided equally between both directions. The value is between {} and {} bit/s.\n\n",
         found.low.bps(),
         found.high.bps()
     );
@@ -113,8 +113,8 @@ pub fn scenario(answer: &Answer, about: &str) -> Option<String> {
         text,
         "\n[receiver]\n# {:.1} % of packets arrived with the one before.\n\
          coalescing = {{ kind = \"timer\", time = \"{} ns\" }}\nstamp_granularity = \"1 ns\"",
-        100.0 * learnt.together(),
-        learnt.held_ns()
+        100.0 * observed.together(),
+        observed.held_ns()
     );
     let _ = writeln!(
         text,
@@ -129,16 +129,14 @@ pub fn scenario(answer: &Answer, about: &str) -> Option<String> {
 fn buffer(value: Rate, answer: &Answer) -> String {
     const BIT_NS_PER_BYTE_S: u128 = 8_000_000_000;
     let bytes_in = |ns: u64| (u128::from(value.bps()) * u128::from(ns)).div_ceil(BIT_NS_PER_BYTE_S) as u64;
-    let (waited, product) = (bytes_in(answer.learnt.queue_ns), bytes_in(answer.base_rtt_ns));
+    let (waited, product) = (bytes_in(answer.observed.queue_ns), bytes_in(answer.base_rtt_ns));
     let least = u64::from(answer.packet);
-    if answer.learnt.lost > 0 {
+    if answer.observed.lost > 0 {
         // Streams overflowed the queue: it holds what waited longest.
         return format!("buffer = \"{} B\"\n", waited.max(least));
     }
     let guess = waited.max(product).max(least);
-    format!(
-        "# A guess, since no packet was lost: a product of bandwidth and delay, and at least what waited.\nbuffer = \"{guess} B\"\n"
-    )
+    format!("# A guess, since no packet was lost: the BDP, and at least the observed queue.\nbuffer = \"{guess} B\"\n")
 }
 
 #[cfg(test)]
@@ -159,31 +157,31 @@ mod tests {
     }
 
     #[test]
-    fn waits_losses_and_late_gaps_are_those_of_the_stream() {
-        let mut learnt = Learnt::default();
+    fn observations_match_stream() {
+        let mut observed = Observations::default();
         // Gaps of 1.0, 1.3 and 1.0 ms; delays of 5, 9 and 6 ms, by clocks that differ; the last one is lost.
-        learnt.note(&asked(4), 28, &seen(&[0, 1000, 2300, 3300], &[Some(5000), Some(10_000), Some(8300), None]));
-        assert_eq!((learnt.queue_ns, learnt.lost), (4_000_000, 1));
-        assert_eq!(learnt.late_ns(), [0, 300_000, 300_000]);
+        observed.note(&asked(4), 28, &seen(&[0, 1000, 2300, 3300], &[Some(5000), Some(10_000), Some(8300), None]));
+        assert_eq!((observed.queue_ns, observed.lost), (4_000_000, 1));
+        assert_eq!(observed.late_ns(), [0, 300_000, 300_000]);
     }
 
     #[test]
-    fn times_that_cannot_be_are_no_packets_that_came_together() {
-        let mut learnt = Learnt::default();
-        learnt.hold(&[(0, 0), (1000, 1 << 62)]);
-        assert_eq!(learnt.together(), 0.0);
+    fn impossible_times_are_not_batches() {
+        let mut observed = Observations::default();
+        observed.hold(&[(0, 0), (1000, 1 << 62)]);
+        assert_eq!(observed.together(), 0.0);
     }
 
     #[test]
-    fn a_card_that_holds_packets_is_seen() {
-        let mut learnt = Learnt::default();
+    fn detects_card_that_delays_packets() {
+        let mut observed = Observations::default();
         // Interrupts at 3, 6 and 9 ms bring three packets each: from the first's departure to the last's are 2 ms.
         let left: Vec<u64> = (1..=9).map(|ms| ms * 1000).collect();
         let came: Vec<Option<u64>> = (1..=9u64).map(|ms| Some(ms.div_ceil(3) * 3000)).collect();
-        learnt.note(&asked(9), 28, &seen(&left, &came));
-        assert_eq!(learnt.held_ns(), 2_000_000);
-        assert!((learnt.together() - 6.0 / 8.0).abs() < 1e-9);
-        let mut none = Learnt::default();
+        observed.note(&asked(9), 28, &seen(&left, &came));
+        assert_eq!(observed.held_ns(), 2_000_000);
+        assert!((observed.together() - 6.0 / 8.0).abs() < 1e-9);
+        let mut none = Observations::default();
         none.note(&asked(9), 28, &seen(&left, &left.iter().map(|us| Some(us + 50)).collect::<Vec<_>>()));
         assert_eq!((none.held_ns(), none.together(), none.queue_ns), (0, 0.0, 0));
     }

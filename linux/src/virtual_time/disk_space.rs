@@ -1,30 +1,30 @@
-//! Room on the disk for a machine. Where it lacks, the emulator tries for half a minute, and then only says
+//! Checks free disk space for a machine. Without it, the emulator retries for half a minute, and then only reports
 //! "Input/output error".
 
 use crate::virtual_time::error::VirtualError;
 use nix::sys::statvfs::statvfs;
 use std::path::Path;
 
-/// What a machine may take, in bytes: its state and its first file system. Found: 110 to 240 MB.
+/// Bytes that a machine may need: its state and its first file system. Measured: 110 to 240 MB.
 const NEEDED: u64 = 300_000_000;
 
-/// What a folder is for, and the variable that names another.
+/// Purpose of a folder, and the variable that selects another.
 pub(crate) struct Use {
     what: &'static str,
     variable: &'static str,
 }
 
-/// A machine that is kept.
+/// The cache of machines.
 const CACHE: Use = Use { what: "to keep a machine there", variable: "PACKETSCALE_CACHE" };
 /// The copy of a machine's disk that a run works on.
 const COPY: Use = Use { what: "for a run's copy of a machine", variable: "TMPDIR" };
 
-/// Refuses a folder whose disk is too full to keep a machine in.
+/// Refuses a folder without disk space for a machine.
 pub(crate) fn check(folder: &Path) -> Result<(), VirtualError> {
     enough(folder, free(folder)?, NEEDED, &CACHE)
 }
 
-/// Refuses a folder whose disk is too full for a copy of this many bytes.
+/// Refuses a folder without disk space for a copy of this many bytes.
 pub(crate) fn check_copy(folder: &Path, bytes: u64) -> Result<(), VirtualError> {
     enough(folder, free(folder)?, bytes, &COPY)
 }
@@ -40,8 +40,8 @@ fn enough(folder: &Path, free: u64, needed: u64, purpose: &Use) -> Result<(), Vi
     }
     let (place, found, needed) = (folder.display(), free / 1_000_000, needed.div_ceil(1_000_000));
     let Use { what, variable } = purpose;
-    let said = format!("{place}: found {found} MB free on its disk; expected {needed} MB, {what}");
-    Err(VirtualError(format!("{said}: make room, or set {variable} to a folder elsewhere")))
+    let output = format!("{place}: found {found} MB free on its disk; expected {needed} MB, {what}");
+    Err(VirtualError(format!("{output}: free some space, or set {variable} to another folder")))
 }
 
 #[cfg(test)]
@@ -49,23 +49,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_full_disk_is_named_with_what_is_free_and_what_is_needed() {
-        let said =
+    fn full_disk_error_names_free_and_needed() {
+        let output =
             enough(Path::new("/cache/machines/12ab"), 17_900_000, NEEDED, &CACHE).expect_err("too little").to_string();
         let start = "/cache/machines/12ab: found 17 MB free on its disk; expected 300 MB";
-        assert!(said.starts_with(start), "{said}");
+        assert!(output.starts_with(start), "{output}");
         let with = |free| enough(Path::new("/cache"), free, NEEDED, &CACHE);
         assert!(with(NEEDED).is_ok() && with(NEEDED - 1).is_err());
     }
 
     #[test]
-    fn the_room_is_that_of_the_folders_disk() {
+    fn checks_disk_of_folder() {
         // A folder of the kernel's has no blocks, and a file that is not there no disk.
-        let said = check(Path::new("/proc")).expect_err("no room").to_string();
-        assert!(said.starts_with("/proc: found 0 MB free"), "{said}");
+        let output = check(Path::new("/proc")).expect_err("no room").to_string();
+        assert!(output.starts_with("/proc: found 0 MB free"), "{output}");
         assert!(check(Path::new("/no/such/folder")).is_err());
-        let said = check_copy(Path::new("/proc"), 140_000_001).expect_err("no room").to_string();
-        let expected = "expected 141 MB, for a run's copy of a machine: make room, or set TMPDIR to a folder elsewhere";
-        assert!(said.ends_with(expected), "{said}");
+        let output = check_copy(Path::new("/proc"), 140_000_001).expect_err("no room").to_string();
+        let expected =
+            "expected 141 MB, for a run's copy of a machine: free some space, or set TMPDIR to another folder";
+        assert!(output.ends_with(expected), "{output}");
     }
 }
