@@ -358,8 +358,8 @@ mod tests {
         let words = verdict(&results);
         assert!(words.ends_with("Shares of the flows: cubic 75.00 %, rapid 25.00 %."), "{words}");
         results.runs[0].summary.available_share = Some(1.01);
-        let words = verdict(&results);
-        assert!(words.contains(" Above 100 % of what is left"), "{words}");
+        let why = why_above_all(&results, &groups(&results.runs)).expect("a reason");
+        assert!(verdict(&results).ends_with(&why), "{}", verdict(&results));
         let mut second = results.runs[0].clone();
         second.params.insert("path.loss".to_string(), "0.1".to_string());
         second.shares = vec![share("rapid", 0.5), share("cubic", 0.5)];

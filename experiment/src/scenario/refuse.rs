@@ -25,9 +25,7 @@ impl Scenario {
             });
         ScenarioError::at(&place, key, found, expected).in_file(&file.display().to_string())
     }
-}
 
-impl Scenario {
     /// The key of the file, as `--set` takes it, of what an experiment has under this key: flows are numbered by their tables.
     pub(crate) fn written(&self, key: &str) -> String {
         candidates(self.document(), key).swap_remove(0)
