@@ -1,4 +1,4 @@
-//! Tells the command which commit it is built from, where that is known.
+//! Passes to the command the commit it is built from, where that is known.
 
 use std::io::Write;
 use std::path::Path;
@@ -34,7 +34,7 @@ fn main() {
     if let Some(head) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|head| Path::new(head).exists()) {
         println!("cargo::rerun-if-changed={head}");
     }
-    tell_digests().expect("the sources can be read");
+    set_digests().expect("the sources can be read");
     let commit = commit();
     if let Some(commit) = &commit {
         println!("cargo::rustc-env=PACKETSCALE_COMMIT={commit}");
@@ -42,8 +42,8 @@ fn main() {
     println!("cargo::rustc-env=PACKETSCALE_VERSION={}", version(commit.as_deref()));
 }
 
-/// Tells the digest of the code that judges figures, and of that which does what they ask for.
-fn tell_digests() -> std::io::Result<()> {
+/// Sets the digest of the code that judges figures, and of that which does what they ask for.
+fn set_digests() -> std::io::Result<()> {
     let root = Path::new("..");
     println!("cargo::rustc-env=PACKETSCALE_CODE_JUDGE={:016x}", rooms::digest(root, rooms::JUDGES.iter().copied())?);
     for (table, rooms) in rooms::DOES {

@@ -73,7 +73,7 @@ fn described(page: &mut Vec<u8>, command: &clap::Command) -> std::io::Result<()>
     man.render_description_section(&mut inner)?;
     man.render_synopsis_section(&mut inner)?;
     man.render_options_section(&mut inner)?;
-    // Sections of a page of its own are subsections here.
+    // Sections of a separate page are subsections here.
     let text = String::from_utf8_lossy(&inner).into_owned();
     let kept = text.lines().filter(|line| !line.starts_with(".ie ") && !line.starts_with(".el "));
     let lower = |line: &str| line.strip_prefix(".SH ").map_or(line.to_string(), |title| format!(".SS {title}"));

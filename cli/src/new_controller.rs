@@ -1,4 +1,4 @@
-//! `packetscale new controller`: a controller of one's own to begin with, in a folder of its own.
+//! `packetscale new controller`: a template for a controller, in a new folder.
 
 use crate::args::new::{Language, NewController};
 use crate::outcome::Failure;

@@ -32,7 +32,7 @@ pub fn probe(arguments: &Probe) -> Result<(), Failure> {
         gaps: arguments.gaps,
         mark: arguments.mark,
     };
-    // The server is told between two streams, and forgets the session.
+    // Notify the server between two streams, and forgets the session.
     let stop = Arc::new(AtomicBool::new(false));
     let stopping = Arc::clone(&stop);
     ctrlc::set_handler(move || stopping.store(true, Ordering::Relaxed))
@@ -64,7 +64,7 @@ pub fn probe(arguments: &Probe) -> Result<(), Failure> {
 const BUSY: &str = "Other programs hold its processors: stop them, or give this one a processor before them, as root: \
                     chrt -f 1 packetscale live probe ...";
 
-/// Without an answer there is no path to replay: who has asked for one does not get it.
+/// Without an answer there is no path to replay: none is written.
 fn write_scenario(file: &Path, answer: &Answer, arguments: &Probe) -> Result<(), Failure> {
     let way = if arguments.reverse { "from" } else { "to" };
     let Some(text) =

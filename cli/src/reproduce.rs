@@ -186,7 +186,7 @@ fn repeated(store: &Path) -> Result<Store, PaperError> {
 /// What a name means: all that is compiled in, some of it, or what stands at a path.
 ///
 /// # Errors
-/// A paper or figure that there is not, or a file that cannot be read.
+/// An unknown paper or figure, or a file that cannot be read.
 pub fn chosen(what: Option<&str>) -> Result<Chosen, PaperError> {
     if let Some(path) = what.filter(|what| what.ends_with(".toml") || Path::new(what).join("paper.toml").is_file()) {
         return Ok(vec![Paper::read(Path::new(path))?]);

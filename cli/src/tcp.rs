@@ -183,7 +183,7 @@ fn register(load: &Load) -> Result<(), Failure> {
     say(&spoken(load.json, object, &(option + &text)))
 }
 
-/// What so many packets of payload in flight come to over 100 ms: of 1500 B, 1448 are payload.
+/// Rate of a window of this many packets over 100 ms: of 1500 B, 1448 are payload.
 fn megabits(window: u32) -> f64 {
     f64::from(window) * 1448.0 * 8.0 / 0.1 / 1e6
 }

@@ -243,7 +243,7 @@ impl Watch for Searching {
 
 /// A search was ended by Ctrl-C: it says so, and where it goes on from.
 pub fn interrupted(folder: &Path) -> ! {
-    let kept = format!("interrupted: what was found lies in {}; the same command goes on", folder.display());
+    let kept = format!("interrupted: findings are in {}; the same command resumes", folder.display());
     let _ = writeln!(std::io::stderr(), "\n{kept}");
     std::process::exit(INTERRUPTED);
 }

@@ -297,7 +297,7 @@ fn doctor_lists_which_gaps_this_machine_can_make() {
     let (busy, timer): (Vec<u64>, Vec<u64>) = (of("busy"), of("timer"));
     assert_eq!((busy.first(), busy.last(), &busy), (Some(&10_000), Some(&1_000_000), &timer));
     for gap in gaps {
-        let [p50, p90, p99] = ["p50_ns", "p90_ns", "p99_ns"].map(|key| gap["off"][key].as_u64().expect("told"));
+        let [p50, p90, p99] = ["p50_ns", "p90_ns", "p99_ns"].map(|key| gap["off"][key].as_u64().expect("a quantile"));
         assert!(p50 <= p90 && p90 <= p99, "{gap}");
         // Nine of ten within a tenth.
         assert_eq!(gap["able"], 10 * p90 <= gap["gap_ns"].as_u64().expect("a gap"), "{gap}");

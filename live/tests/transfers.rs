@@ -158,7 +158,7 @@ fn ack_of_256_segments_fits_into_packet() {
     let (flows, driven) = run(&mut link, &["cubic"], 256, 10);
     driven.expect("driven");
     assert_eq!(link.too_large, 0);
-    assert!(most.try_iter().max() >= Some(256), "it is never so many");
+    assert!(most.try_iter().max() >= Some(256), "it never reaches 256");
     let counters = flows.flows[0].1.sender().counters();
     assert_eq!(counters.timeouts, 0);
     // Three quarters of 200 Mbit/s for 10 s.

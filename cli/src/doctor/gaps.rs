@@ -6,7 +6,7 @@ use live::pace::Gaps;
 use packetscale_models::units::Bytes;
 use serde_json::{Value, json};
 
-/// Bytes of the IP packets for which a rate is told: Ethernet's, and jumbo frames.
+/// Bytes of the IP packets for which a rate is reported: Ethernet's, and jumbo frames.
 const PACKETS: [u64; 2] = [1500, 9000];
 
 /// Measures, for a second.

@@ -21,7 +21,7 @@ pub fn jobs<'a>(plan: &'a [Experiment], host: &dyn Host) -> Result<Vec<Job<'a>>,
     Job::all(plan, &files, host, &PROGRAM, Keep::Everything).map_err(Failure::Machine)
 }
 
-/// How many shards are asked for, with so many runs at the same time in each.
+/// How many shards are asked for, with this number of parallel runs in each.
 pub fn shards(division: &Division, jobs: &[Job<'_>], at_once: u16) -> Option<u32> {
     let each = |each: Span| shards_of(jobs, each.saturating_mul(u64::from(at_once)));
     division.shards.or_else(|| division.per_shard.map(each))

@@ -11,13 +11,14 @@ use std::path::Path;
 /// Loads the controller of a file.
 pub fn bring(load: &Load, file: &Path) -> Result<(), Failure> {
     let Bringing { name, tried, old } = rapid_tcp::bring(file, load.name.as_deref(), load.replace)?;
-    let lossy = tried.lossy.as_ref().map_or(NO_NETEM.to_string(), |pair| told("one packet in a hundred lost", pair));
+    let lossy =
+        tried.lossy.as_ref().map_or(NO_NETEM.to_string(), |pair| trial_line("one packet in a hundred lost", pair));
     let text = format!(
         "checked: one tcp_congestion_ops, with what TCP needs; its licence; the kernel's verifier accepts it\n\
          {}{lossy}\
          {name} is registered: iperf3 -C {name}, setsockopt(TCP_CONGESTION), or sysctl net.ipv4.tcp_congestion_control={name}\n\
          not checked: whether it is fair, how it behaves on other paths, and what it does after these transfers\n{}",
-        told("no loss", &tried.clean),
+        trial_line("no loss", &tried.clean),
         if load.replace { format!("{old} sockets go on with what was loaded before\n") } else { String::new() }
     );
     let object = json!({"schema": 1, "name": name, "brought": true, "old": load.replace.then_some(old),
@@ -27,7 +28,7 @@ pub fn bring(load: &Load, file: &Path) -> Result<(), Failure> {
 
 const NO_NETEM: &str = "this kernel has no netem: not tried with delay and losses\n";
 
-fn told(path: &str, Pair { brought, cubic }: &Pair) -> String {
+fn trial_line(path: &str, Pair { brought, cubic }: &Pair) -> String {
     format!(
         "trial, {path}: {} bytes in {:.2} s, window up to {} packets; CUBIC {:.2} s, {} packets\n",
         brought.bytes,

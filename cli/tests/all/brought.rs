@@ -43,7 +43,7 @@ fn the_template_in_c_compiles_and_runs() {
     assert_runs(&place);
     let listed = inside(&place, "list controllers mine.so").out;
     assert!(listed.contains("newreno") && listed.contains("\nmine ") && listed.contains("increase"), "{listed}");
-    // A setting of another name is refused with the names that there are.
+    // A setting of another name is refused with the known names.
     let setting = "run mine.toml --set 'compare.controllers=[{ kind = \"c\", file = \"mine.so\", up = 1 }]'";
     for (line, why) in [("list queues mine.so", ""), (setting, "increase")] {
         let refused = inside(&place, line);

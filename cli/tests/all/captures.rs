@@ -93,9 +93,9 @@ fn two_captures_give_what_their_gaps_give() {
     let (sent, mut received) = ([first.0, second.0].concat(), [first.1, second.1].concat());
     // Another clock: its zero and its offset do not matter.
     received.iter_mut().for_each(|packet| packet.at_ns += 7_000_000_000);
-    let told = of_captures(&sent, &received);
-    assert_eq!(told, of_recording(&format!("{}{}", rows(0, &[]), rows(1, &[]))));
-    assert_eq!(told.lines().count(), 3, "{told}");
+    let found = of_captures(&sent, &received);
+    assert_eq!(found, of_recording(&format!("{}{}", rows(0, &[]), rows(1, &[]))));
+    assert_eq!(found.lines().count(), 3, "{found}");
 }
 
 #[test]
@@ -105,7 +105,7 @@ fn lost_and_overtaken_packets_are_lost_to_their_stream_and_acknowledgments_are_n
     received[9].at_ns = received[10].at_ns + 100;
     received.swap(9, 10);
     received.remove(5);
-    // A packet without data, and a retransmission of packet 5 much later: a stream of its own, too short to be read.
+    // A packet without data, and a retransmission of packet 5 much later: a separate stream, too short to be read.
     sent.push(Packet { at_ns: 900_000_000, sequence: 7, identification: 900, data: 0 });
     let expected = of_recording(&rows(0, &[5, 9]));
     assert_eq!(of_captures(&sent, &received), expected);

@@ -1,4 +1,4 @@
-//! Files that are not of packetscale, under the names of its own.
+//! Foreign files under the names of packetscale's.
 
 use crate::command::SCENARIO;
 use crate::support::{Place, Said};

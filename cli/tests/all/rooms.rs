@@ -1,4 +1,4 @@
-//! Which rooms decide what a figure finds, and what their digest heeds.
+//! Which rooms decide what a figure finds, and what their digest covers.
 
 #[path = "../../build/rooms.rs"]
 mod code;

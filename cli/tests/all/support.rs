@@ -1,4 +1,4 @@
-//! The command as users call it, in a folder of its own.
+//! The command as users call it, in a new folder.
 #![allow(dead_code)] // each test program uses some of it
 
 use serde_json::Value;

@@ -40,8 +40,8 @@ struct Seen {
 
 /// Packets that the bucket has passed, and dropped.
 fn counted() -> (f64, f64) {
-    let told: Value = serde_json::from_str(&run("tc -n router -s -j qdisc show dev to_right")).expect("JSON");
-    let of = |name: &str| told[0][name].as_f64().expect("a count");
+    let shown: Value = serde_json::from_str(&run("tc -n router -s -j qdisc show dev to_right")).expect("JSON");
+    let of = |name: &str| shown[0][name].as_f64().expect("a count");
     (of("packets"), of("drops"))
 }
 

@@ -1,5 +1,5 @@
 //! The same flows with a loaded receiver: four threads compute beside it. The machine has one processor, so the sender, which would have
-//! one of its own, is urgent.
+//! a separate one, is urgent.
 //!
 //! The bound, set before the first run: throughput within a tenth of that without them, losses within a hundredth.
 

@@ -104,7 +104,7 @@ pub(crate) fn timeout(timeout: &Timeout) -> abi::Timeout {
     abi::Timeout { now_ps: timeout.now.picos(), in_flight_packets: timeout.in_flight, first: timeout.first.into() }
 }
 
-/// The length of a list. No event is about 2^32 packets; of more, the first are told.
+/// The length of a list. No event is about 2^32 packets; of more, the first are reported.
 fn count<T>(list: &[T]) -> u32 {
     u32::try_from(list.len()).unwrap_or(u32::MAX)
 }

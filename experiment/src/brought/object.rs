@@ -148,7 +148,7 @@ fn settings(table: &'static Table) -> Result<Vec<&'static dyn Declared>, Flaw> {
     }
     let mut declarations: Vec<&'static dyn Declared> = Vec::new();
     for index in 0..count {
-        // Safety: the object says that so many are there.
+        // Safety: the object declares this number of them.
         let one = declared(unsafe { &*table.settings.add(index as usize) }, index + 1)?;
         if declarations.iter().any(|other| other.name() == one.name()) {
             return Err(Flaw::new(format!("setting \"{}\" twice", one.name()), "each once"));

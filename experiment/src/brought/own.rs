@@ -20,7 +20,7 @@ pub trait Maker: Send + Sync {
 pub struct Own {
     /// What scenarios call it.
     pub name: &'static str,
-    /// What tells it from others of its name: it is in the ids of runs.
+    /// What distinguishes it from others of its name: it is in the ids of runs.
     pub source: Arc<str>,
     maker: Arc<dyn Maker>,
 }

@@ -54,7 +54,7 @@ impl Running {
         }
     }
 
-    /// Tells what happened, and bounds what is decided.
+    /// Reports what happened, and bounds what is decided.
     #[inline]
     fn tell<Event>(&mut self, call: abi::On<Event>, event: &Event, now: Time) {
         // Safety: `start` has made the state, and no other call is under way. The rest lives as long as the call.

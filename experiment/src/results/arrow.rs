@@ -10,7 +10,7 @@ use arrow_schema::{ArrowError, DataType, Field, Schema, SchemaRef};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// A batch ends with the run that reaches so many rows, so that no batch of a large table takes gigabytes.
+/// A batch ends with the run that reaches this number of rows, so that no batch of a large table takes gigabytes.
 const BATCH_ROWS: usize = 100_000;
 
 /// Names and types of a table's columns.

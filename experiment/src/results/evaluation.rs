@@ -106,7 +106,7 @@ const fn defined(name: &'static str, unit: Unit, label: &'static str, meaning: &
     Definition { name, kind: Some(Kind::Float), unit, label, theme: None, meaning }
 }
 
-/// Figures of an evaluation, which tells the evaluated flows from the others beside them.
+/// Figures of an evaluation, which separates the evaluated flows from the others.
 pub const FIGURES: &[(Definition, Read)] = &[
     (
         defined(

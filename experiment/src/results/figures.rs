@@ -425,7 +425,7 @@ columns! {
         run: u64, Count, "", "Number of the run in the plan.";
     }
 
-    /// What tells traffic sources apart.
+    /// Identifies traffic sources.
     SOURCE {
         source: u64, Count, "", "Number of the source, from 0.";
     }

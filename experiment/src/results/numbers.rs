@@ -39,7 +39,7 @@ pub fn number(value: f64) -> String {
     fixed(value, 3 - magnitude(value))
 }
 
-/// Returns `value` with at most so many decimals, and none that are zero at its end.
+/// Returns `value` with at most this number of decimals, and none that are zero at its end.
 pub fn trimmed(value: f64, decimals: usize) -> String {
     let text = format!("{value:.decimals$}");
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_string() } else { text }

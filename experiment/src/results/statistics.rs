@@ -103,7 +103,7 @@ pub fn nothing_drawn(groups: &[Group]) -> String {
     )
 }
 
-/// The share of what is left from which on it is told as more than all of it. A packet counts as a whole when it leaves: one
+/// The share of what is left above which it is reported as more than all of it. A packet counts as a whole when it leaves: one
 /// more or less is 0.1 % of a second at 12 Mbit/s.
 const ABOVE_ALL: f64 = 1.001;
 

@@ -8,7 +8,7 @@ use super::busy::{Busy, Thread};
 use super::judged::{holds, one};
 use super::others::Traffic;
 use super::path::Shape;
-use super::{able, asked_by};
+use super::{able, probe_as};
 
 const RUNS: u64 = 4;
 const IDLE_ANSWERED: usize = 1;

@@ -1,4 +1,4 @@
-//! FAST: keeps a fixed number of its own packets queued, and reaches that by an equation, not in steps of one.
+//! FAST: keeps a fixed number of the flow's packets queued, and reaches that by an equation, not in steps of one.
 //!
 //! In every other round, with `base` the smallest round-trip time and `rtt` the smallest of the round:
 //!

@@ -1,4 +1,4 @@
-//! Vegas: keeps a few of its own packets queued at the bottleneck, which it estimates from the round-trip time.
+//! Vegas: keeps a few of the flow's packets queued at the bottleneck, which it estimates from the round-trip time.
 //!
 //! Once per round, with `base` the smallest round-trip time and `rtt` the smallest of the round:
 //!

@@ -195,7 +195,7 @@ fn least(report: &Report) -> String {
     format!("{}{}", time(report.rtt_ns), if shorter { " or less" } else { "" })
 }
 
-/// In eight lines: so many there are on a screen of 15.
+/// In eight lines: the space on a screen of 15.
 fn of_report(report: &Report, now: u64) -> Vec<(&'static str, String)> {
     let gap = |part| report.gap_error_ns(part).map_or("-".to_string(), time);
     let stamped = 100.0 * part(report.stamped, report.delivered);
@@ -204,7 +204,7 @@ fn of_report(report: &Report, now: u64) -> Vec<(&'static str, String)> {
         ("does", format!("{} for {}", activity(report.activity()), time(now.saturating_sub(report.began_ns)))),
         ("rate", format!("{}, estimate {}", rate(report.rate), estimate(report))),
         ("rtt", format!("{}, least {}, queue {}", time(report.srtt_ns), least(report), time(report.queue_ns))),
-        ("arrivals", format!("{}, {stamped:.1} % told, {} malformed", source(report.source()), report.malformed)),
+        ("arrivals", format!("{}, {stamped:.1} % stamped, {} malformed", source(report.source()), report.malformed)),
         ("packets", format!("{} sent, {} lost, {} again", report.packets, report.lost, report.retransmitted)),
         ("gaps", format!("late by {} (p50), {} (p95), {} bursts", gap(0.5), gap(0.95), report.bursts)),
         ("kept back", format!("app {application}, receiver {receiver}, window {window}")),
@@ -313,7 +313,7 @@ mod tests {
         let rest = [shown[10].as_str(), shown[11].as_str(), shown[12].as_str()];
         assert_eq!(rest[0], "10.0.2.3:443          receives -             -        44.0 ms  -");
         assert_eq!(rest[1], "10.0.2.4:443          cubic    -             -        9.0 ms   -");
-        assert_eq!(rest[2], "", "who has ended is left out");
+        assert_eq!(rest[2], "", "omits ended connections");
         assert_eq!(shown[23], "Up/Down choose  Enter open  s sort  q quit");
     }
 
@@ -399,7 +399,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_trip_at_the_laws_floor_is_told_as_such() {
+    fn marks_a_round_trip_at_the_floor() {
         let report = |rtt_ns| Report { rtt_ns, ..report(1, 5) };
         assert_eq!(least(&report(40_000_000)), "40.0 ms");
         assert_eq!(least(&report(20_000_000)), "20.0 ms or less");
