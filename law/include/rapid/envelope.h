@@ -217,19 +217,25 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 	return 1;
 }
 
-/* Reads a probe stream that is complete, and whose queue is noted. */
-RAPID_FN void rapid_probe_read(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration)
+/*
+ * Reads a probe stream that is complete, and whose queue is noted. A stage of its own, so that what the stream shows is on a host's
+ * stack only while it is read, not while a chirp is.
+ */
+RAPID_STAGE int rapid_probe_read(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration)
 {
 	struct rapid_sight sight;
 
+	if (!law || !s)
+		return 0;
 	rapid_heed_heavy_loss(law, s, rapid_bound(rapid_rate_of(s->bytes, duration)));
 	if (rapid_see(law, s, duration, &sight)) {
 		rapid_probe_act(law, s, &sight, now);
-		return;
+		return 1;
 	}
 	rapid_count(&law->unusable);
 	if (!sight.idle && sight.late)
 		rapid_late_read(law, s, &sight, now);
+	return 0;
 }
 
 #endif

@@ -306,8 +306,11 @@ RAPID_FN u64 rapid_slope_weight(const struct rapid *law, u64 duration)
 	return rapid_batch(&law->envelope) ? rapid_min(w, RAPID_SLOPE_BATCHED_Q16) : w;
 }
 
-/* Notes the slopes, with how much more each level lost than the lower two. Returns 0 where a half-level has no stamp. */
-RAPID_FN int rapid_note_slopes(struct rapid *law, const struct rapid_stream *s, u64 duration)
+/*
+ * Notes the slopes, with how much more each level lost than the lower two. Returns 0 where a half-level has no stamp. A stage of its
+ * own, as the next one is: together they need a quarter of a BPF host's stack.
+ */
+RAPID_STAGE int rapid_note_slopes(struct rapid *law, const struct rapid_stream *s, u64 duration)
 {
 	struct rapid_envelope *e;
 	s64 slope2, slope3, base;
@@ -407,12 +410,27 @@ RAPID_FN s64 rapid_read_available(const struct rapid *law, const u32 *ladder, s6
 	return rapid_sclamp(knee, RAPID_AVAILABLE_MIN_Q16, x2);
 }
 
+/* Completes `sight` by the slopes that the stream has noted. */
+RAPID_STAGE int rapid_see_slopes(struct rapid *law, const struct rapid_stream *s, struct rapid_sight *sight)
+{
+	const u32 *ladder;
+	s64 threshold;
+	u32 ceiling = 0;
+
+	if (!law || !s || !sight)
+		return 0;
+	ladder = rapid_ladder_of(law, s->wide);
+	threshold = rapid_threshold(law, s);
+	sight->share = rapid_note_share(law, ladder, sight->rate, rapid_slope_weight(law, sight->duration), threshold);
+	sight->available = rapid_read_available(law, ladder, sight->share, threshold, sight->rate, &ceiling);
+	sight->ceiling = (u8)ceiling;
+	return 1;
+}
+
 /* What the stream shows whose queue is noted. Returns whether it has slopes. */
 RAPID_STAGE int rapid_see(struct rapid *law, const struct rapid_stream *s, u64 duration, struct rapid_sight *sight)
 {
 	const struct rapid_envelope *e;
-	s64 threshold;
-	u32 ceiling = 0;
 
 	if (!law || !s || !sight)
 		return 0;
@@ -431,12 +449,7 @@ RAPID_STAGE int rapid_see(struct rapid *law, const struct rapid_stream *s, u64 d
 	};
 	if (sight->idle || sight->late || !rapid_note_slopes(law, s, duration))
 		return 0;
-	threshold = rapid_threshold(law, s);
-	sight->share = rapid_note_share(law, rapid_ladder_of(law, s->wide), sight->rate, rapid_slope_weight(law, duration), threshold);
-	sight->available =
-		rapid_read_available(law, rapid_ladder_of(law, s->wide), sight->share, threshold, sight->rate, &ceiling);
-	sight->ceiling = (u8)ceiling;
-	return 1;
+	return rapid_see_slopes(law, s, sight);
 }
 
 #endif
