@@ -71,24 +71,24 @@ fn multiplexing_prints_the_bounds_of_both_tops_as_its_json_has_them() {
     let question = format!("{MANY} exponential");
     let answer = json(&question);
     for (top, min, max) in
-        [("1 %", "bound_min_packets", "bound_max_packets"), ("5 %", "bound_min_top5_packets", "bound_max_top5_packets")]
+        [("99th", "bound_min_packets", "bound_max_packets"), ("95th", "bound_min_top5_packets", "bound_max_top5_packets")]
     {
-        let row = format!("bounds of the top {top} ");
+        let row = format!("bounds, {top} percentile ");
         let bounds = format!("  {:.2} to {:.2} packets", number(&answer, min), number(&answer, max));
         let line = printed_row(&question, &row);
         assert!(line.ends_with(&bounds), "{line}");
         let half = printed_row(&format!("{question} --utilisation 0.5"), &row);
-        assert!(half.ends_with("none: they are those of a full link"), "{half}");
+        assert!(half.ends_with("none: only for a full link"), "{half}");
     }
 }
 
 #[test]
 fn multiplexing_says_why_there_is_no_bound_and_no_law() {
-    let (bound, law) = ("bounds of the top 1 %", "law of the mean");
+    let (bound, law) = ("bounds, 99th percentile", "scaling law, mean");
     for (arrivals, row, why) in [
-        ("phases", bound, "none: not for phases, nor for arrivals without a variance"),
-        ("pareto:1.5", bound, "none: not for phases, nor for arrivals without a variance"),
-        ("pareto:1.5", law, "none: not for queues below one packet, nor for arrivals without a variance"),
+        ("phases", bound, "none: not defined for phases or without a finite variance"),
+        ("pareto:1.5", bound, "none: not defined for phases or without a finite variance"),
+        ("pareto:1.5", law, "none: not defined below one packet or without a finite variance"),
     ] {
         let line = printed_row(&format!("{MANY} {arrivals}"), row);
         assert!(line.ends_with(why), "{arrivals}: {line}");
