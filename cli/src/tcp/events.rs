@@ -107,7 +107,7 @@ mod tests {
         let (address, taken) = fallen(1_250_000, 20);
         assert_eq!(
             sentence("T", &address, &taken),
-            "T 10.0.0.1:40000 10.0.0.2:443 CUBIC took over after 512 packets: several packets leave at a time (load with \
+            "T 10.0.0.1:40000 10.0.0.2:443 CUBIC took over after 512 packets: packets leave in bursts (load with \
              --device to prevent this); rate 10.00 Mbit/s, rtt 40.1 ms, cwnd 33, ssthresh 20"
         );
         let (address, taken) = fallen(0, NO_THRESHOLD);
