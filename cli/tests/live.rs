@@ -272,8 +272,8 @@ fn without_an_answer_no_scenario_is_written() {
     let (server, address, _) = Server::start(&place, "serve");
     let said = place.says(&format!("live probe {address} --bytes '200 kB' --as-scenario path.toml --gaps timer"));
     assert_eq!((said.code, server.end(Signal::SIGINT)), (Some(3), Some(0)));
-    assert!(said.out.contains("not known: "), "{said:?}");
-    assert_eq!(said.err, "path.toml: not written: what is free is not known\n");
+    assert!(said.out.contains("available         not known, "), "{said:?}");
+    assert_eq!(said.err, "path.toml: not written: no estimate of the available bandwidth\n");
     assert!(!place.has("path.toml"));
 }
 

@@ -176,7 +176,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "small.toml --on linux --pcap x.pcapng",
-        "--pcap: found --on linux; expected --on simulator, which knows its packets one by one\n",
+        "--pcap: found --on linux; expected --on simulator, which records single packets\n",
     ),
     // A build without the kernel host refuses everything.
     #[cfg(feature = "kernel")]
@@ -356,16 +356,16 @@ fn a_recording_replaces_nothing_that_is_there() {
     place.write("mine", "mine");
     for option in ["--trace", "--pcap", "--perfetto"] {
         for (file, expected) in [
-            ("mine", "which is there; expected a new name, or --replace"),
-            ("/dev/null", "which is something else; expected a new name"),
-            ("out/small/runs.csv", "a file of the results; expected a name of its own"),
-            ("none/there", "in a folder that is not there; expected a name in one that is"),
+            ("mine", "which exists; expected a new name, or --replace"),
+            ("/dev/null", "which holds other content; expected a new name"),
+            ("out/small/runs.csv", "a results file of the run; expected another name"),
+            ("none/there", "in a missing folder; expected an existing folder"),
         ] {
             let refused = place.refused(&format!("run small.toml {option} {file}"));
             assert_eq!(refused, format!("{option}: found {file}, {expected}\n"));
         }
         let read = place.refused(&format!("run small.toml {option} ./small.toml --replace"));
-        assert_eq!(read, format!("{option}: found ./small.toml, which the run reads; expected a new name\n"));
+        assert_eq!(read, format!("{option}: found ./small.toml, an input of the run; expected a new name\n"));
         place.refused(&format!("run small.toml {option} mine/ --replace"));
     }
     assert_eq!((place.read("mine"), place.read("small.toml")), ("mine".to_string(), SCENARIO.to_string()));
