@@ -104,7 +104,7 @@ fn layout(table: &Table) -> Result<Layout, Flaw> {
 fn needs(bits: u32) -> Result<(Needs, LossResponse), Flaw> {
     let has = |bit: u32| bits & bit != 0;
     if bits & !ALL_NEEDS != 0 {
-        return Err(Flaw::new(format!("needs {bits:#x}"), "those of the header, put together with |"));
+        return Err(Flaw::new(format!("needs {bits:#x}"), "flags of packetscale/controller.h, combined with |"));
     }
     let ecn = match (has(abi::SENDS_ECT0), has(abi::SENDS_ECT1)) {
         (true, true) => return Err(Flaw::new("both ECT(0) and ECT(1)", "one of them, or none")),

@@ -1,4 +1,4 @@
-//! Who got what where the flows' data do not all cross the same links: the throughput of a flow, way by way.
+//! Throughput per route, where the flows' data do not all cross the same links.
 
 use crate::results::columns::to_lines;
 use crate::results::numbers;
@@ -76,7 +76,7 @@ pub fn to_ways(groups: &[Group]) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let head = ["who got what", "flow of", "data cross", "flows", "Mbit/s each"].map(str::to_string).to_vec();
+    let head = ["run", "controller", "route of data", "flows", "Mbit/s each"].map(str::to_string).to_vec();
     let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
     format!("\n{}\n", to_lines(&lines, WORDS..lines[0].len()))
 }

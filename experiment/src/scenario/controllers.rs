@@ -133,7 +133,7 @@ fn label(node: &Node, key: &str) -> Result<Option<String>, ScenarioError> {
     let name = format!("{key}.label");
     let label = text(&entry.node, &name, "a name for tables and pictures")?;
     if label.starts_with(FORMULA) || label.contains(char::is_control) {
-        let expected = "a name in one line that begins with none of = + - @, which spreadsheets take for a formula";
+        let expected = "one line that does not begin with = + - or @, which spreadsheets read as a formula";
         return Err(ScenarioError::at(&entry.node.place, name, format!("{label:?}"), expected));
     }
     Ok(Some(label))

@@ -240,14 +240,14 @@ fn the_table_shows_means_with_intervals_and_dashes_where_there_is_nothing() {
     assert!(lines[0].starts_with("controller  path.buffer"), "{}", lines[0]);
     // Two runs have no interval: 0.9 and 1.0.
     assert!(lines[1].starts_with("rapid") && lines[1].contains(" 95.00 (90.00 to 100.00) "), "{}", lines[1]);
-    assert_eq!(lines[3], "2 runs: no interval. In brackets: from the lesser to the greater.");
+    assert_eq!(lines[3], "2 runs: no interval. In brackets: smaller and larger value.");
     assert!(lines[2].starts_with("cubic") && lines[2].contains(" 50.00 "), "{}", lines[2]);
     assert!(lines[2].contains(" - "), "{}", lines[2]);
     assert!(!table.contains('\x1b'));
     assert!(to_table(&results(0.0), Print { colours: true, wide: true }).contains("\x1b[38;2;213;94;0mrapid"));
 }
 
-/// Without traffic, what is left is all: two columns would say the same.
+/// Without traffic, all capacity is available: two columns would say the same.
 #[test]
 fn a_table_fits_its_width_and_says_that_there_is_more() {
     let mut results = results(0.0);
@@ -262,10 +262,10 @@ fn a_table_fits_its_width_and_says_that_there_is_more() {
     assert!(table.lines().all(|line| line.chars().count() <= WIDTH), "{table}");
     assert!(table.contains("\nrapid + another with a label that is lo…  "), "{table}");
     let head = table.lines().next().expect("a line");
-    assert!(head.contains("used %") && head.contains("queue p99 ms") && !head.contains("of what is left"), "{head}");
+    assert!(head.contains("used %") && head.contains("queue p99 ms") && !head.contains("available share"), "{head}");
     assert!(table.contains("\nMore columns: --wide\n"), "{table}");
     let wide = to_table(&results, WIDE);
-    assert!(wide.lines().next().expect("a line").contains("of what is left %") && !wide.contains("--wide"), "{wide}");
+    assert!(wide.lines().next().expect("a line").contains("available share %") && !wide.contains("--wide"), "{wide}");
 }
 
 /// Half of 64 kbit/s.
@@ -355,7 +355,7 @@ fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
     results.runs[2].summary.available_share = Some(1.000_9);
     assert!(!to_table(&results, WIDE).contains("Above 100 %"));
     results.runs[2].summary.available_share = Some(1.2);
-    assert!(to_table(&results, WIDE).contains("\nAbove 100 % of what is left, "), "{table}");
+    assert!(to_table(&results, WIDE).contains("\nAbove 100 % of the available capacity, "), "{table}");
     let files = written(&results);
     let shares = text(&files, "shares.csv");
     let lines: Vec<&str> = shares.lines().take(2).collect();
@@ -379,11 +379,11 @@ fn a_share_above_all_has_only_reasons_that_the_results_can_have() {
         experiment::results::why_above_all(results, &groups).expect("a reason")
     };
     results.manifest.scenario = "run = { warmup = \"0 s\" }".to_string();
-    assert_eq!(said(&results), "Above 100 % of what is left, for no known reason.");
+    assert_eq!(said(&results), "Above 100 % of the available capacity, for no known reason.");
     results.manifest.conditions = vec![format!("{}: 3 % at most", experiment::results::CHANGES_LET_THROUGH)];
-    assert_eq!(said(&results), format!("Above 100 % of what is left: {}.", experiment::results::CHANGES_LET_THROUGH));
+    assert_eq!(said(&results), format!("Above 100 % of the available capacity: {}.", experiment::results::CHANGES_LET_THROUGH));
     results.manifest.scenario = "run = { warmup = \"1 s\" }\nlink = [{ shaper = { rate = \"1 Mbit/s\" } }]".to_string();
     let all = said(&results);
-    assert!(all.contains("for one or more of these reasons: what waited in the queue"), "{all}");
+    assert!(all.contains("for one or more of these reasons: packets queued at the end"), "{all}");
     assert!(all.contains("shaper") && !all.contains("dropped"), "{all}");
 }
