@@ -26,7 +26,9 @@ pub fn matrix(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
 
 /// For the terminal: of each controller, what it gets beside the others, and what a third loses beside it.
 fn shown(matrix: &Matrix) -> String {
-    let mut out = String::from("Share of the throughput of two flows, %, against each other controller: mean, minimum, maximum.\n");
+    let mut out = String::from(
+        "Share of the throughput of two flows, %, against each other controller: mean, minimum, maximum.\n",
+    );
     for setting in &matrix.settings {
         out.push_str(&format!("\n{}\n{}", setting.title, table(matrix, setting)));
     }

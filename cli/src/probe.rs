@@ -70,7 +70,10 @@ fn write_scenario(file: &Path, answer: &Answer, arguments: &Probe) -> Result<(),
     let Some(text) =
         scenario(answer, &format!("Measured by `packetscale live probe` on the path {way} {}.", arguments.host))
     else {
-        return Err(Failure::Machine(format!("{}: not written: no estimate of the available bandwidth", file.display())));
+        return Err(Failure::Machine(format!(
+            "{}: not written: no estimate of the available bandwidth",
+            file.display()
+        )));
     };
     create(file, arguments.output.replace)?.write_all(text.as_bytes()).map_err(|error| unwritten(file, &error))
 }

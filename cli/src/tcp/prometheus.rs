@@ -87,7 +87,11 @@ fn families(flows: u32, counters: &Counters) -> Vec<Family> {
         counter("timeouts_total", "Retransmission timers that expired under Rapid.", counters.timeouts),
         counter("timeouts_undone_total", "Spurious timeouts, undone.", counters.undone),
         counter("arrivals_ceased_total", "Times that a peer stopped reporting arrivals.", counters.silenced),
-        counter("peers_distrusted_total", "Times that a peer's arrival times were impossible for a clock.", counters.distrusted),
+        counter(
+            "peers_distrusted_total",
+            "Times that a peer's arrival times were impossible for a clock.",
+            counters.distrusted,
+        ),
         counter(
             "falls_unreported_total",
             "Fallbacks to CUBIC missing from the event stream: the ring buffer was full.",

@@ -107,8 +107,7 @@ pub fn rapid(a: &rapid::Answer) -> Vec<Line> {
 }
 
 pub fn tdqm(a: &tdqm::Answer) -> Vec<Line> {
-    let accumulated =
-        a.eta_accumulated.map_or("none: too few busy periods".to_string(), |eta| format!("{eta:.4}"));
+    let accumulated = a.eta_accumulated.map_or("none: too few busy periods".to_string(), |eta| format!("{eta:.4}"));
     let mut lines = vec![
         ("load", format!("{}", a.load)),
         ("eta, mean over busy periods", format!("{:.4}", a.eta_per_period)),

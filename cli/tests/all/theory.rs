@@ -70,9 +70,10 @@ fn multiplexing_has_every_field_with_its_error_and_the_same_for_the_same_seed() 
 fn multiplexing_prints_the_bounds_of_both_tops_as_its_json_has_them() {
     let question = format!("{MANY} exponential");
     let answer = json(&question);
-    for (top, min, max) in
-        [("99th", "bound_min_packets", "bound_max_packets"), ("95th", "bound_min_top5_packets", "bound_max_top5_packets")]
-    {
+    for (top, min, max) in [
+        ("99th", "bound_min_packets", "bound_max_packets"),
+        ("95th", "bound_min_top5_packets", "bound_max_top5_packets"),
+    ] {
         let row = format!("bounds, {top} percentile ");
         let bounds = format!("  {:.2} to {:.2} packets", number(&answer, min), number(&answer, max));
         let line = printed_row(&question, &row);

@@ -32,7 +32,9 @@ pub fn why_above_all(results: &Results, groups: &[Group<'_>]) -> Option<String> 
     Some(match &reasons[..] {
         [] => "Above 100 % of the available capacity, for no known reason.".to_string(),
         [reason] => format!("Above 100 % of the available capacity: {reason}."),
-        reasons => format!("Above 100 % of the available capacity, for one or more of these reasons: {}.", reasons.join("; ")),
+        reasons => {
+            format!("Above 100 % of the available capacity, for one or more of these reasons: {}.", reasons.join("; "))
+        }
     })
 }
 

@@ -161,12 +161,7 @@ pub const FIGURES: &[(Definition, Read)] = &[
         per_flow(run.subjects, |flow| flow.timeouts)
     }),
     (
-        defined(
-            "undone",
-            Unit::Count,
-            "Cuts undone",
-            "Reductions undone as spurious, per evaluated flow. Whole run.",
-        ),
+        defined("undone", Unit::Count, "Cuts undone", "Reductions undone as spurious, per evaluated flow. Whole run."),
         |run| per_flow(run.subjects, |flow| flow.undone),
     ),
     (
@@ -182,12 +177,7 @@ pub const FIGURES: &[(Definition, Read)] = &[
         completion_s(run.subjects, 0.95)
     }),
     (
-        defined(
-            "others_completion_p50_s",
-            Unit::Time,
-            "Others' completion, median",
-            "The same, of the other flows.",
-        ),
+        defined("others_completion_p50_s", Unit::Time, "Others' completion, median", "The same, of the other flows."),
         |run| completion_s(run.others, 0.5),
     ),
     (

@@ -381,7 +381,10 @@ fn a_share_above_all_has_only_reasons_that_the_results_can_have() {
     results.manifest.scenario = "run = { warmup = \"0 s\" }".to_string();
     assert_eq!(said(&results), "Above 100 % of the available capacity, for no known reason.");
     results.manifest.conditions = vec![format!("{}: 3 % at most", experiment::results::CHANGES_LET_THROUGH)];
-    assert_eq!(said(&results), format!("Above 100 % of the available capacity: {}.", experiment::results::CHANGES_LET_THROUGH));
+    assert_eq!(
+        said(&results),
+        format!("Above 100 % of the available capacity: {}.", experiment::results::CHANGES_LET_THROUGH)
+    );
     results.manifest.scenario = "run = { warmup = \"1 s\" }\nlink = [{ shaper = { rate = \"1 Mbit/s\" } }]".to_string();
     let all = said(&results);
     assert!(all.contains("for one or more of these reasons: packets queued at the end"), "{all}");
