@@ -307,7 +307,7 @@ fn streams_of_the_simulator_are_judged_and_written_as_a_recording() {
     assert_eq!(streams.len(), 60);
     let errors = streams.iter().filter_map(|row| row["estimate_bps"].as_f64()).map(|bps| (bps / 7e9 - 1.0).abs());
     assert!(errors.fold(0.0, f64::max) < 0.1);
-    assert!(place.read("out/report.html").contains("How errors spread"));
+    assert!(place.read("out/report.html").contains("Distribution of errors"));
 }
 
 #[test]
@@ -325,7 +325,7 @@ fn a_search_ends_with_an_interval_that_holds_what_even_traffic_leaves() {
     // Streams of four to a fleet, each of 100 packets.
     assert!(figure("streams") % 4.0 == 0.0 && (figure("packets") - 100.0 * figure("streams")).abs() < 0.5, "{search}");
     assert_eq!(place.read("out/searches.csv").lines().count() as f64, figure("streams") + 1.0);
-    assert!(place.read("out/report.html").contains("Which rates were sent"));
+    assert!(place.read("out/report.html").contains("Rates sent"));
 }
 
 #[test]
