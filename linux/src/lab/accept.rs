@@ -61,7 +61,7 @@ pub(crate) fn accept(experiment: &Experiment, means: Means) -> Result<(), Unfit>
     flows(experiment)?;
     traffic(experiment)?;
     if experiment.gaps != GapModel::Perfect {
-        let expected = "\"perfect\", which here means: as well as this machine can";
+        let expected = "\"perfect\": the best that this machine can do";
         return unfit("sender.gaps", "a model of gaps", expected);
     }
     if experiment.record.links {
@@ -117,7 +117,7 @@ fn by_delay_line(link: &LinkSpec) -> Result<(), Unfit> {
         return unfit("path.outages", format!("{} outages", wire.outages.len()), "none: the delay line has none");
     }
     if !wire.delay_steps.is_empty() {
-        return unfit("path.delay_steps", "a delay that changes", "none: the delay line holds all for one time");
+        return unfit("path.delay_steps", "a delay that changes", "none: the delay line has one constant delay");
     }
     Ok(())
 }
@@ -165,7 +165,7 @@ fn receiver(experiment: &Experiment) -> Result<(), Unfit> {
     }
     if receiver.stamp_delay > Span::ZERO {
         let found = format!("\"{}\"", receiver.stamp_delay);
-        return unfit("receiver.stamp_delay", found, "\"0 s\": stamps are as late as the machine makes them");
+        return unfit("receiver.stamp_delay", found, "\"0 s\": timestamps cannot be delayed");
     }
     if receiver.ack_loss > Ratio::ZERO {
         return unfit("receiver.ack_loss", receiver.ack_loss.as_f64(), "0: the return path is lossless");
@@ -197,7 +197,7 @@ fn traffic(experiment: &Experiment) -> Result<(), Unfit> {
 
 fn flows(experiment: &Experiment) -> Result<(), Unfit> {
     if let Some(arrivals) = experiment.arrivals.first() {
-        let expected = "none: flows are there from their start on";
+        let expected = "none: flows do not arrive on this host";
         return unfit(format!("flow.{}.arrivals", arrivals.table), "flows that arrive", expected);
     }
     let Some(first) = experiment.flows.first() else { return Ok(()) };
