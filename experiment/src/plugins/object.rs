@@ -1,8 +1,8 @@
 //! What an object says of itself, checked.
 
-use crate::brought::flaw::{Flaw, text};
-use crate::brought::own::{self, NameError};
-use crate::brought::parameters::{Declared, declared};
+use crate::plugins::flaw::{Flaw, text};
+use crate::plugins::own::{self, NameError};
+use crate::plugins::parameters::{Declared, declared};
 use packetscale_controller::abi::{self, Table};
 use packetscale_models::congestion::{LossResponse, Needs};
 use packetscale_models::settings::Parameters;
@@ -23,7 +23,7 @@ const ALL_NEEDS: u32 = abi::NEEDS_ARRIVALS
     | abi::SENDS_ECT1
     | abi::OWN_WINDOW;
 
-/// A controller that was brought.
+/// A loaded controller of a user.
 #[derive(Debug)]
 pub struct Object {
     /// What it calls itself: no name of the registry.

@@ -3,7 +3,7 @@
 //! A scenario is resolved with what has the name then, and keeps it: a name that is given again changes no scenario that
 //! was read before.
 
-use crate::brought::KIND;
+use crate::plugins::KIND;
 use packetscale_models::congestion::{External, Setup};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};

@@ -1,6 +1,6 @@
 //! Files that are no controllers, and decisions that make no sense. Each file is compiled from a few lines of C.
 
-use experiment::brought::{LARGEST_WINDOW, LONGEST_WAIT, Object, open};
+use experiment::plugins::{LARGEST_WINDOW, LONGEST_WAIT, Object, open};
 use packetscale_models::congestion::{AckSample, AnyController, Controller, Setup};
 use packetscale_models::settings::{Setting, SettingError, Settings};
 use packetscale_models::units::{Bytes, Span, Time};

@@ -8,7 +8,7 @@ use super::lines::Line;
 use super::return_path::ReturnPath;
 use crate::held::Held;
 use crate::{Mode, RunError};
-use experiment::brought::{MOST_STATES_BYTES, Object, OpenError};
+use experiment::plugins::{MOST_STATES_BYTES, Object, OpenError};
 use experiment::scenario::{Experiment, FlowSpec, Size};
 use experiment::traffic::Application;
 use experiment::traffic::chance::{Purpose, seed};
@@ -255,7 +255,7 @@ impl<'e> FlowBuilder<'e> {
         if let Some((_, object)) = self.opened.iter().find(|(known, _)| *known == file) {
             return Ok(object);
         }
-        let object = experiment::brought::open(file).map_err(RunError::External)?;
+        let object = experiment::plugins::open(file).map_err(RunError::External)?;
         self.opened.push((file.to_path_buf(), object));
         Ok(object)
     }
