@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn the_table_says_that_the_list_is_missing_and_why() {
+    fn table_reports_missing_list_with_reason() {
         let last = format!("the list of connections taken over by CUBIC is not available: {WHY}\n");
         let [some, all] = [false, true].map(|all| table(&unlisted(), all));
         assert!(some.ends_with(&last) && !some.contains("10.0.0.1"), "{some}");
@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn json_says_that_the_list_is_missing_and_why() {
+    fn json_reports_missing_list_with_reason() {
         let object = json("rapid", &unlisted(), true);
         assert_eq!((&object["fallen_unavailable"], &object["fallen"][0]["ended"]), (&json!(WHY), &Value::Null));
         let listed = json("rapid", &Status { unlisted: None, ..unlisted() }, true);

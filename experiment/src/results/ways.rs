@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_share_their_links_there_is_nothing_to_tell() {
+    fn no_route_table_when_all_flows_share_links() {
         let runs = [run(&[("A-B", 1.0), ("A-B", 2.0)])];
         assert_eq!((groups(&runs)[0].ways(), to_ways(&groups(&runs))), (Vec::new(), String::new()));
     }

@@ -79,7 +79,7 @@ fn line_of_cubic(results: &Results) -> String {
 }
 
 #[test]
-fn every_table_has_its_files_and_nothing_else_stays() {
+fn writes_files_of_every_table_and_removes_others() {
     let tables = "completions flows links phases runs series shares timing traffic transfers windows".split(' ');
     let formats: &[&str] = if cfg!(feature = "parquet") { &["csv", "parquet"] } else { &["csv"] };
     let of_tables = tables.flat_map(|table| formats.iter().map(move |format| format!("{table}.{format}")));
@@ -270,7 +270,7 @@ fn a_table_fits_its_width_and_says_that_there_is_more() {
 
 /// Half of 64 kbit/s.
 #[test]
-fn a_small_rate_is_told_from_none() {
+fn small_rate_is_not_printed_as_zero() {
     let mut results = results(0.0);
     results.runs.iter_mut().for_each(|run| run.summary.throughput_bps = Some(32e3));
     let cubic = line_of_cubic(&results);
@@ -278,7 +278,7 @@ fn a_small_rate_is_told_from_none() {
 }
 
 #[test]
-fn two_runs_that_say_the_same_have_no_range() {
+fn equal_runs_have_no_range() {
     let mut results = results(0.0);
     results.runs.push(run("cubic", 1, 0.5, 0.0));
     let cubic = line_of_cubic(&results);
@@ -286,7 +286,7 @@ fn two_runs_that_say_the_same_have_no_range() {
 }
 
 #[test]
-fn a_file_that_fails_half_way_leaves_nothing_and_keeps_what_was_there() {
+fn failed_write_keeps_earlier_files() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     write_file(folder.path(), "x", |out| out.write_all(b"old")).expect("written");
     let failed = write_file(folder.path(), "x", |out| {
@@ -319,7 +319,7 @@ fn swept_values_are_numbers_with_their_unit_in_every_format() {
 }
 
 #[test]
-fn what_was_half_written_is_removed_and_nothing_else() {
+fn removes_partial_files_only() {
     let folder = tempfile::tempdir().expect("a folder");
     for name in [".runs.csv.partial", "runs.csv", ".hidden", "thesis.partial"] {
         std::fs::write(folder.path().join(name), "x").expect("written");
@@ -332,7 +332,7 @@ fn what_was_half_written_is_removed_and_nothing_else() {
 }
 
 #[test]
-fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
+fn mix_lists_shares_and_reason_above_100_percent() {
     let mut results = results(0.0);
     let share = |controller: &str, share: f64| experiment::results::ControllerShare {
         controller: controller.to_string(),
@@ -370,7 +370,7 @@ fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
 }
 
 #[test]
-fn a_share_above_all_has_only_reasons_that_the_results_can_have() {
+fn share_above_100_percent_lists_possible_reasons_only() {
     let mut results = results(0.0);
     results.runs.iter_mut().for_each(|run| run.summary.available_share = Some(1.2));
     results.runs.iter_mut().flat_map(|run| &mut run.traffic).for_each(|source| source.dropped_packets = 0);

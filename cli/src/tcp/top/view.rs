@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_kernel_s_list_the_totals_say_so() {
+    fn totals_report_missing_kernel_list() {
         let mut top = top();
         top.take(&Status { open: BTreeSet::new(), unlisted: Some("EPERM".to_string()), ..status() });
         let shown = lines(&screen(&top, &Theme::plain(), 60, 15));
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trend_is_that_of_the_latest_rates() {
+    fn trend_shows_latest_rates() {
         let mut top = Top::new("rapid");
         for mbit in [1, 2, 4, 8] {
             top.take(&Status { connections: vec![report(1, mbit)], ..status() });
