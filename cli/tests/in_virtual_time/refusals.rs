@@ -65,7 +65,7 @@ fn refuses_conflicting_options() {
     let shaped = "rate_steps = [[\"1 ms\", \"2 Mbit/s\"]]\nshaper = { rate = \"1 Mbit/s\", bucket = \"9 kB\" }\n";
     let users = "[[traffic]]\nkind = \"web\"\nusers = 2\n";
     for (text, found) in [
-        (format!("{path}{shaped}{flow}"), "small.toml:6: path.rate_steps: found a rate that changes and a shaper"),
+        (format!("{path}{shaped}{flow}"), "small.toml:6: path.rate_steps: found a changing rate and a shaper"),
         (format!("{path}{flow}{users}"), "traffic.0.responsive: found true"),
     ] {
         for host in ["linux", "linux-6.12"] {

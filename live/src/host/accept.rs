@@ -68,14 +68,14 @@ fn path(link: &LinkSpec) -> Result<(), Unfit> {
             let expected = "\"fifo\", the default: the queues of a real path are its own";
             unfit("path.queue", format!("\"{}\"", link.queue.kind), expected)
         }
-        () if link.loss > Ratio::ZERO => has_none("loss", "losses at random"),
-        () if wire.reorder.is_some() => has_none("reorder", "packets that come late"),
+        () if link.loss > Ratio::ZERO => has_none("loss", "random losses"),
+        () if wire.reorder.is_some() => has_none("reorder", "reordering"),
         () if !wire.outages.is_empty() => has_none("outages", "outages"),
-        () if !wire.delay_steps.is_empty() => has_none("delay_steps", "a delay that changes"),
+        () if !wire.delay_steps.is_empty() => has_none("delay_steps", "a changing delay"),
         () if service.policer.is_some() => has_none("policer", "a policer"),
         () if service.shaper.is_some() => has_none("shaper", "a shaper"),
         () if service.aggregation.is_some() => has_none("aggregation", "service in bursts"),
-        () if *service != Service::default() => has_none("rate", "a rate that changes"),
+        () if *service != Service::default() => has_none("rate", "a changing rate"),
         () if *wire != Impairments::default() => has_none("loss", "impairments"),
         () => Ok(()),
     }

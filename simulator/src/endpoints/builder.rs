@@ -240,8 +240,7 @@ impl<'e> FlowBuilder<'e> {
         for file in experiment.flows.iter().filter_map(|spec| spec.controller.file.as_deref()) {
             bytes += self.opened(file)?.state_bytes();
             if bytes > MOST_STATES_BYTES {
-                let found =
-                    format!("states of more than {MOST_STATES_BYTES} bytes in {} flows", experiment.flows.len());
+                let found = format!("more than {MOST_STATES_BYTES} bytes of state in {} flows", experiment.flows.len());
                 let expected = "fewer flows, or a smaller state_bytes".to_string();
                 return Err(RunError::External(OpenError { file: file.to_path_buf(), found, expected }));
             }
