@@ -186,7 +186,7 @@ fn a_wrong_header_is_refused() {
 #[test]
 fn refuses_files_other_than_csv() {
     let bytes = [HEADER.as_bytes(), b"\xff\xfe,0,1,1,9000\n"].concat();
-    assert_eq!(refusal(bytes), "2: stream_id: found bytes that are no text, expected UTF-8");
+    assert_eq!(refusal(bytes), "2: stream_id: found invalid bytes, expected UTF-8");
     let endless = "cannot be read: found 65536 bytes without the end of a row; expected a recording in CSV";
     assert_eq!(refusal("0".repeat(200_000)).trim_start(), endless);
 }

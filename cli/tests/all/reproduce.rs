@@ -82,7 +82,7 @@ fn verdict_words_are_explained_where_printed() {
     let printed = place.says("reproduce paper").out;
     assert!(printed.contains("missed: \"W\" (p)"), "{printed}");
     let why = place.says("reproduce paper --explain").out;
-    assert!(why.contains("W: unexplained, with a reason that no run shows: So."), "{why}");
+    assert!(why.contains("W: unexplained, with a reason but no run: So."), "{why}");
     let page = place.read("out/papers/paper/report.html");
     place.write("none.ndjson", "");
     let scores = place.done("reproduce --scoreboard --store none.ndjson").out;
