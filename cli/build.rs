@@ -4,10 +4,10 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-#[path = "build/rooms.rs"]
-mod rooms;
+#[path = "build/digests.rs"]
+mod digests;
 
-/// What the command is made of, beside its own folder: from the root of the repository.
+/// Sources of the command outside its own folder: from the root of the repository.
 const SOURCES: [&str; 14] = [
     "Cargo.toml",
     "Cargo.lock",
@@ -42,13 +42,16 @@ fn main() {
     println!("cargo::rustc-env=PACKETSCALE_VERSION={}", version(commit.as_deref()));
 }
 
-/// Sets the digest of the code that judges figures, and of that which does what they ask for.
+/// Sets the digests of the code that judges figures, and of the code that their values depend on.
 fn set_digests() -> std::io::Result<()> {
     let root = Path::new("..");
-    println!("cargo::rustc-env=PACKETSCALE_CODE_JUDGE={:016x}", rooms::digest(root, rooms::JUDGES.iter().copied())?);
-    for (table, rooms) in rooms::DOES {
-        let all = rooms::with_dependencies(root, rooms)?;
-        let digest = rooms::digest(root, all.iter().map(String::as_str))?;
+    println!(
+        "cargo::rustc-env=PACKETSCALE_CODE_JUDGE={:016x}",
+        digests::digest(root, digests::JUDGES.iter().copied())?
+    );
+    for (table, crates) in digests::DOES {
+        let all = digests::with_dependencies(root, crates)?;
+        let digest = digests::digest(root, all.iter().map(String::as_str))?;
         println!("cargo::rustc-env=PACKETSCALE_CODE_{}={digest:016x}", table.to_uppercase());
     }
     Ok(())
@@ -63,7 +66,7 @@ fn version(commit: Option<&str>) -> String {
 }
 
 /// The commit; of changed sources `COMMIT+dirty-DIGEST`, with a digest of what differs from it. `None`: this folder
-/// belongs to no repository, or lies as a foreign copy in one.
+/// belongs to no repository, or is an untracked copy in one.
 fn commit() -> Option<String> {
     git(&["ls-files", "--error-unmatch", "build.rs"])?;
     let commit = git(&["rev-parse", "HEAD"])?;

@@ -5,7 +5,7 @@ use crate::outcome::Failure;
 use crate::output::say;
 use crate::program::PROGRAM;
 use crate::terminal::{self, Searching};
-use crate::{brought, hosts};
+use crate::{hosts, plugins};
 use experiment::results::to_lines;
 use harness::runner::Host;
 use serde_json::json;
@@ -51,10 +51,10 @@ pub fn attack(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure>
 /// As a scenario in any folder writes it.
 fn named(word: &str) -> Result<String, Failure> {
     if !word.ends_with(".so") {
-        return Ok(brought::written(word));
+        return Ok(plugins::written(word));
     }
     let file = std::path::absolute(word).map_err(|error| Failure::Input(format!("{word}: {error}")))?;
-    Ok(brought::written(&file.to_string_lossy()))
+    Ok(plugins::written(&file.to_string_lossy()))
 }
 
 fn against(controller: &str, written: Option<&str>) -> Result<Against, Failure> {

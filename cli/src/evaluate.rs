@@ -1,9 +1,9 @@
 //! `packetscale judge evaluate`: the questions of RFC 9743 to a controller, and their answers for the terminal.
 
 use crate::args::judge::Evaluate as Arguments;
-use crate::brought;
 use crate::outcome::Failure;
 use crate::output::say;
+use crate::plugins;
 use crate::terminal::Terminal;
 use experiment::results::evaluation::{Evaluation, Question};
 use experiment::results::to_lines;
@@ -14,7 +14,7 @@ use std::path::Path;
 use studies::evaluation::Asked;
 
 pub fn evaluate(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
-    let controller = brought::written(&arguments.controller);
+    let controller = plugins::written(&arguments.controller);
     let asked = Asked { controller: &controller, only: arguments.only.as_deref(), quick: arguments.quick };
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out/evaluate").join(asked.folder_name()));
     let progress = Terminal::new(arguments.making.json);

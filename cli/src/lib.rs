@@ -5,7 +5,6 @@
 
 mod args;
 mod attack;
-mod brought;
 mod completions;
 mod create;
 mod doctor;
@@ -28,6 +27,7 @@ mod output;
 #[cfg(target_os = "linux")]
 mod peer;
 mod place;
+mod plugins;
 #[cfg(target_os = "linux")]
 mod probe;
 mod probing;
@@ -53,8 +53,8 @@ mod terminal;
 mod theory;
 mod trace;
 
-pub use brought::written as controller_written;
 pub use hosts::hosts;
+pub use plugins::written as controller_written;
 pub use program::PROGRAM;
 pub use report::page_of;
 pub use reproduce::{Chosen, chosen, outcome, read, write_page};

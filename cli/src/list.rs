@@ -43,7 +43,7 @@ pub fn list(what: Listed, files: &[PathBuf], json: bool) -> Result<String, Failu
     let entries = match what {
         Listed::Controllers => {
             let of_files = files.iter().map(|file| {
-                let object = experiment::brought::open(file).map_err(|error| Failure::Input(error.to_string()))?;
+                let object = experiment::plugins::open(file).map_err(|error| Failure::Input(error.to_string()))?;
                 Ok(entry(object.name, object.summary, object.parameters))
             });
             let own = packetscale_models::congestion::registry().iter().map(|e| entry(e.name, e.summary, e.parameters));

@@ -1,9 +1,9 @@
 //! `packetscale judge matrix`: all pairs of controllers, and their shares for the terminal.
 
 use crate::args::judge::Matrix as Arguments;
-use crate::brought;
 use crate::outcome::Failure;
 use crate::output::say;
+use crate::plugins;
 use crate::terminal::Terminal;
 use experiment::results::matrix::{Matrix, Setting};
 use experiment::results::to_lines;
@@ -13,7 +13,7 @@ use serde_json::json;
 use studies::matrix::Asked;
 
 pub fn matrix(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
-    let controllers: Vec<String> = arguments.controllers.iter().map(|word| brought::written(word)).collect();
+    let controllers: Vec<String> = arguments.controllers.iter().map(|word| plugins::written(word)).collect();
     let asked = Asked { controllers: &controllers, only: &arguments.only, quick: arguments.quick };
     let progress = Terminal::new(arguments.making.json);
     let runner = arguments.making.runner(host, &progress);
@@ -26,7 +26,9 @@ pub fn matrix(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
 
 /// For the terminal: of each controller, what it gets beside the others, and what a third loses beside it.
 fn shown(matrix: &Matrix) -> String {
-    let mut out = String::from("Percent of what two flows get, beside each other controller: mean, least, most.\n");
+    let mut out = String::from(
+        "Share of the throughput of two flows, %, against each other controller: mean, minimum, maximum.\n",
+    );
     for setting in &matrix.settings {
         out.push_str(&format!("\n{}\n{}", setting.title, table(matrix, setting)));
     }

@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn the_template_is_a_scenario_and_so_it_is_with_every_key_that_it_offers() {
+    fn template_is_valid_with_and_without_optional_keys() {
         // Three controllers, three replications; three buffers.
         assert_eq!(runs(&text("first.toml")), 9);
         let all = text("first.toml").replace("#: ", "");
@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn commands_in_it_name_the_file() {
+    fn template_commands_name_the_file() {
         assert!(text("labs/mine.toml").contains("packetscale run labs/mine.toml --print"));
         assert!(text("my first.toml").contains("packetscale run 'my first.toml' --print"));
         assert!(text("labs/mine.toml").contains("out/mine/") && !text("labs/mine.toml").contains("NAME"));

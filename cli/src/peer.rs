@@ -29,7 +29,7 @@ pub fn keys(file: Option<&Path>) -> Result<Keys, Failure> {
     let name = file.display();
     let others = fs::metadata(file).map_or(0, |found| found.permissions().mode() & 0o007);
     if others != 0 {
-        return Err(Failure::Input(format!("{name}: others than its owner may use it; expected mode 600 or 640")));
+        return Err(Failure::Input(format!("{name}: found access for other users; expected mode 600 or 640")));
     }
     let text = fs::read_to_string(file).map_err(|error| Failure::Input(format!("{name}: cannot be read: {error}")))?;
     Keys::parse(&text).map_err(|error| Failure::Input(format!("{name}:{error}")))

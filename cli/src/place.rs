@@ -26,24 +26,24 @@ pub fn may_write(
     // The folder of the results will be there.
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty() && !out.starts_with(folder));
     if folder.is_some_and(|folder| !folder.is_dir()) {
-        return refuse("in a folder that is not there", "a name in one that is");
+        return refuse("in a missing folder", "an existing folder");
     }
     if is_in(file, out) && file.file_name().is_some_and(|name| is_of_results(&name.to_string_lossy())) {
-        return refuse("a file of the results", "a name of its own");
+        return refuse("a results file of the run", "another name");
     }
     match fs::symlink_metadata(file) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(error) => return refuse(&format!("which cannot be looked at ({error})"), "a new name"),
+        Err(error) => return refuse(&format!("which cannot be read ({error})"), "a new name"),
         Ok(_) => {}
     }
     if is_read(file, &arguments.file, plan) {
-        return refuse("which the run reads", "a new name");
+        return refuse("an input of the run", "a new name");
     }
     if !is_own(file) {
-        return refuse("which is something else", "a new name");
+        return refuse("which holds other content", "a new name");
     }
     if !arguments.making.output.replace {
-        return refuse("which is there", "a new name, or --replace");
+        return refuse("which exists", "a new name, or --replace");
     }
     Ok(())
 }

@@ -61,16 +61,19 @@ pub fn probe(arguments: &Probe) -> Result<(), Failure> {
 }
 
 /// What to do on such a machine.
-const BUSY: &str = "Other programs hold its processors: stop them, or give this one a processor before them, as root: \
+const BUSY: &str = "Other programs use its processors: stop them, or run this one with real-time priority, as root: \
                     chrt -f 1 packetscale live probe ...";
 
 /// Without an answer there is no path to replay: none is written.
 fn write_scenario(file: &Path, answer: &Answer, arguments: &Probe) -> Result<(), Failure> {
     let way = if arguments.reverse { "from" } else { "to" };
     let Some(text) =
-        scenario(answer, &format!("What `packetscale live probe` learnt of the path {way} {}.", arguments.host))
+        scenario(answer, &format!("Measured by `packetscale live probe` on the path {way} {}.", arguments.host))
     else {
-        return Err(Failure::Machine(format!("{}: not written: what is free is not known", file.display())));
+        return Err(Failure::Machine(format!(
+            "{}: not written: no estimate of the available bandwidth",
+            file.display()
+        )));
     };
     create(file, arguments.output.replace)?.write_all(text.as_bytes()).map_err(|error| unwritten(file, &error))
 }
@@ -104,15 +107,15 @@ fn text(answer: &Answer, reverse: bool) -> String {
     let _ = match &answer.found {
         Ok(Found { value, low, high }) => {
             let [value, low, high] = [value, low, high].map(|rate| rounded(*rate));
-            writeln!(text, "free {way} the server  {value} ({low} to {high})")
+            writeln!(text, "available         {value} ({low} to {high}), {way} the server")
         }
-        Err(reason) => writeln!(text, "free {way} the server  not known: {reason}"),
+        Err(reason) => writeln!(text, "available         not known, {way} the server: {reason}"),
     };
     let _ = writeln!(text, "base round trip   {:.3} ms", ms(answer.base_rtt_ns));
     if let Some((sent, received)) = answer.sources {
         let _ = writeln!(
             text,
-            "times             departures by the {}, arrivals by the {}",
+            "timestamps        departures by the {}, arrivals by the {}",
             sent.words(),
             received.words()
         );

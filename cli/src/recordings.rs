@@ -86,13 +86,13 @@ impl Recordings {
                 Err(Failure::Input(format!("{}: found {found}; expected {expected}", kind.option())))
             };
             if host.name() != Simulator.name() {
-                return refuse(&format!("--on {}", host.word()), "--on simulator, which knows its packets one by one");
+                return refuse(&format!("--on {}", host.word()), "--on simulator, which records single packets");
             }
             if wanted[..at].iter().map(|(_, other)| other).chain(&arguments.trace).any(|other| other == file) {
-                return refuse(&format!("{} twice", file.display()), "a name of its own");
+                return refuse(&format!("{} twice", file.display()), "a different name for each recording");
             }
             if kind.needs_flows() && plan.iter().any(|experiment| experiment.flows.is_empty()) {
-                let expected = "a flow without \"arrivals\": those that arrive are not recorded one by one";
+                let expected = "a flow without \"arrivals\": arriving flows are not recorded one by one";
                 return refuse("a run whose flows all arrive", expected);
             }
             let one_name = !file.to_string_lossy().contains(RUN);

@@ -44,7 +44,7 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
     if arguments.explain {
         keep_those(&mut chosen, Paper::explains);
         if chosen.is_empty() {
-            say("No figure here names a run that shows why ours differs: every miss is unexplained.\n")?;
+            say("No figure here names a run that explains a miss: every miss is unexplained.\n")?;
         }
     }
     // All is read and checked before anything runs.
@@ -164,7 +164,7 @@ fn has_folder(store: &Path, named: bool) -> Result<(), Failure> {
     };
     let here = std::env::current_dir().map_or("here".to_string(), |here| format!("in {}", here.display()));
     let expected = match named {
-        true => "a folder for the outcomes that --store keeps",
+        true => "an existing folder for the outcomes of --store",
         false => "the root of the source tree, or a file for the outcomes: --store FILE",
     };
     let (store, folder) = (store.display(), folder.display());
@@ -258,8 +258,8 @@ fn shown(paper: &str, figure: &reproduction::Figure) -> String {
         out.push_str(&counted(figure));
     }
     if !empty.is_empty() {
-        let why = if figure.quick { ": the short form does not run their points" } else { "" };
-        out.push_str(&format!("{} more published, without a value of ours{why}\n", empty.len()));
+        let why = if figure.quick { ": not run in the short form" } else { "" };
+        out.push_str(&format!("{} more published values, without one of ours{why}\n", empty.len()));
     }
     for claim in &figure.claims {
         let unit = reproduction::behind_number(&claim.unit);
@@ -299,7 +299,7 @@ fn explained(paper: &str, figure: &reproduction::Figure) -> String {
     for (what, shown_by, because) in values.chain(claims) {
         let why = match (shown_by.as_str(), because.as_str()) {
             ("", "") => "unexplained".to_string(),
-            ("", because) => format!("unexplained, with a reason that no run shows: {}", one_line(because)),
+            ("", because) => format!("unexplained, with a reason but no run: {}", one_line(because)),
             (shown_by, because) => format!("explained by \"{shown_by}\": {}", one_line(because)),
         };
         out.push_str(&format!("{}: {why}\n", one_line(what)));
@@ -311,7 +311,7 @@ fn explained(paper: &str, figure: &reproduction::Figure) -> String {
 fn counted(figure: &reproduction::Figure) -> String {
     let kept = figure.values.iter().filter(|value| studies::papers::is_kept(value)).count();
     let constant = studies::papers::kept_by_constants(&figure.values);
-    format!("{kept} of {} values kept; one constant for each unit: {constant}\n", figure.values.len())
+    format!("{kept} of {} values kept; best constant per unit: {constant}\n", figure.values.len())
 }
 
 fn values(values: &[&Value]) -> String {

@@ -83,7 +83,7 @@ fn rate_bps(sent: &Sent) -> f64 {
 fn text(name: &str, controller: &str, sent: &Sent) -> String {
     let before = match sent.before {
         0 => String::new(),
-        before => format!(", {} of them before", Bytes::new(before)),
+        before => format!(", {} of them in earlier sessions", Bytes::new(before)),
     };
     let (packets, again) = sent.packets;
     let rate_mbps = rate_bps(sent) * 1e-6;
@@ -91,7 +91,7 @@ fn text(name: &str, controller: &str, sent: &Sent) -> String {
         format!("control {controller} fell back to cubic after {packets} packets: this machine creates gaps too late\n")
     });
     format!(
-        "{name}  {}{before}\nrate    {:.*} Mbit/s, {packets} packets, {again} of them again\n{control}BLAKE3  {}\n",
+        "{name}  {}{before}\nrate    {:.*} Mbit/s, {packets} packets, {again} retransmissions\n{control}BLAKE3  {}\n",
         Bytes::new(sent.bytes),
         numbers::decimals(rate_mbps, 2),
         rate_mbps,

@@ -62,7 +62,7 @@ fn is_same(one: &Path, other: &Path) -> bool {
 /// A reader sees the whole of one second or of the other. What is no file (a device, a link) is not replaced.
 fn write(file: &Path, counters: &Counters) -> io::Result<()> {
     if fs::symlink_metadata(file).is_ok_and(|found| !found.is_file()) {
-        return Err(io::Error::other("it is no ordinary file"));
+        return Err(io::Error::other("it is not a regular file"));
     }
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let mut beside = tempfile::Builder::new().permissions(Permissions::from_mode(READABLE)).tempfile_in(folder)?;

@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_batch_system_says_which_task_it_is() {
+    fn task_number_comes_from_batch_system() {
         let set = |name: &'static str| move |asked: &str| (asked == name).then(|| "3".to_string());
         let number = |found: Result<Shard, Failure>| found.ok().map(|shard| shard.to_string());
         assert_eq!(number(numbered("task/7", set("SLURM_ARRAY_TASK_ID"))), Some("3/7".to_string()));

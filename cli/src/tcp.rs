@@ -41,7 +41,7 @@ pub fn tcp(command: &Tcp) -> Result<(), Failure> {
             let text = match (there, users) {
                 (false, _) => "nothing was loaded\n".to_string(),
                 (true, 0) => "unloaded\n".to_string(),
-                (true, users) => format!("unloaded; {users} sockets keep it until they end\n"),
+                (true, users) => format!("unloaded; {users} sockets use it until they close\n"),
             };
             say(&spoken(named.json, json!({"schema": 1, "name": named.name, "unloaded": there}), &text))
         }
@@ -84,18 +84,18 @@ fn duration(span: Span) -> Duration {
 fn drain(named: &Named, limit: Option<Duration>) -> Result<(), Failure> {
     let brought = rapid_tcp::brought(&named.name)?.is_some();
     let rapid_tcp::Drained { there, left, again } = rapid_tcp::drain(&named.name, limit)?;
-    let stays = if again { "; what was loaded under this name meanwhile stays" } else { "" };
+    let stays = if again { "; a version loaded under this name meanwhile remains" } else { "" };
     let text = match (there, left) {
         (false, _) => "nothing was loaded\n".to_string(),
-        (true, 0) => format!("unloaded; every connection had ended{stays}\n"),
+        (true, 0) => format!("unloaded; all connections had closed{stays}\n"),
         (true, _) => format!("unloaded{stays}\n"),
     };
     let object = json!({"schema": 1, "name": named.name, "unloaded": there, "left": left, "loaded_again": again});
     say(&spoken(named.json, object, &text))?;
     match (left, brought) {
         (0, _) => Ok(()),
-        (left, true) => Err(Failure::Machine(format!("time was over; {left} sockets keep it until they end"))),
-        (left, false) => Err(Failure::Machine(format!("time was over; CUBIC takes over {left} connections"))),
+        (left, true) => Err(Failure::Machine(format!("timeout; {left} sockets use it until they close"))),
+        (left, false) => Err(Failure::Machine(format!("timeout; CUBIC takes over {left} connections"))),
     }
 }
 
@@ -114,8 +114,8 @@ fn spoken(json: bool, object: serde_json::Value, text: &str) -> String {
 }
 
 /// What falls back where no device was named.
-const WITHOUT_DEVICE: &str = "no --device: what peers send to this machine falls back to CUBIC, and so does what leaves \
-                              by a device that segments for TCP (ip -d link: gso_max_segs above 1)\n";
+const WITHOUT_DEVICE: &str = "no --device: connections fall back to CUBIC when peers send to this machine, and when \
+                              they leave by a device with segmentation offload (ip -d link: gso_max_segs above 1)\n";
 
 /// Returns what becomes true at Ctrl-C.
 fn interrupted() -> Result<Arc<AtomicBool>, Failure> {
@@ -151,14 +151,14 @@ fn register(load: &Load) -> Result<(), Failure> {
     let name = &options.name;
     let memory = rapid_tcp::memory(name)?;
     let text = format!(
-        "trial passed: on a loopback connection {} packets left as they should, and {} of {} delivered had an arrival time \
-         (delayed acknowledgments leave out the others)\n\
+        "trial passed: on a loopback connection {} packets left on schedule, and {} of {} delivered had an arrival time \
+         (delayed acknowledgments omit the others)\n\
          {name} is registered: iperf3 -C {name}, setsockopt(TCP_CONGESTION), or \
          sysctl net.ipv4.tcp_congestion_control={name}\n\
-         peers need it too (packetscale tcp load --device DEVICE), and servers that listen already a restart; to \
-         others CUBIC sends, from the start as without Rapid: \
-         ss -ti shows cubic, packetscale tcp status why, and packetscale tcp events each\n\
-         limits: {} connections, {} of one user; {} packets in flight of each, {:.0} Mbit/s at 1500 B and 100 ms; {} of \
+         load it at peers too (packetscale tcp load --device DEVICE), and restart servers that already listen; \
+         connections to other peers use CUBIC: \
+         ss -ti shows cubic, packetscale tcp status the reasons, and packetscale tcp events each connection\n\
+         limits: {} connections, {} per user; {} packets in flight per connection, {:.0} Mbit/s at 1500 B and 100 ms; {} of \
          kernel memory\n{}{}",
         trial.packets,
         trial.stamped,
@@ -169,7 +169,7 @@ fn register(load: &Load) -> Result<(), Failure> {
         megabits(options.window),
         shown::memory_in_words(memory),
         if load.device.is_empty() && !load.replace { WITHOUT_DEVICE } else { "" },
-        old.map_or(String::new(), |old| format!("{old} connections go on with what was loaded before\n"))
+        old.map_or(String::new(), |old| format!("{old} connections continue with the earlier version\n"))
     );
     let option = trial.without_option.map_or(String::new(), |why| {
         format!("this kernel refuses the TCP option; only microsecond timestamps give arrival times ({why})\n")

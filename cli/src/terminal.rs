@@ -307,7 +307,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_follows_from_what_was_made_within_runs_and_not_from_what_was_kept() {
+    fn remaining_time_counts_new_runs_and_not_cached_ones() {
         let began = Instant::now();
         let mut count = Count::new(8, 2, began);
         count.done = 3;
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_made_yet_gives_no_estimate() {
+    fn no_estimate_before_first_run() {
         let began = Instant::now();
         assert_eq!(Count::new(1, 0, began).line(began + Duration::from_secs(7)), "0/1 runs, 7 s so far");
     }

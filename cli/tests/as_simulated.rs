@@ -92,7 +92,7 @@ fn is_near(found: f64, expected: f64, at_least: f64) -> bool {
 }
 
 #[test]
-fn a_flow_does_over_a_carrier_what_it_does_in_the_simulator() {
+fn flow_over_carrier_matches_simulator() {
     for controller in ["newreno", "cubic", "bbr", "rapid"] {
         let text = format!("{SCENARIO}flow = [{{ controller = \"{controller}\" }}]\n");
         let scenario = Scenario::parse(&text, std::path::Path::new("link"), &[]).expect("a scenario");

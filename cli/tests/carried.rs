@@ -123,7 +123,7 @@ fn rapid_does_over_a_path_what_it_does_in_the_simulator() {
 }
 
 #[test]
-fn newreno_does_over_a_path_what_it_does_in_the_simulator() {
+fn newreno_over_path_matches_simulator() {
     compared("newreno");
 }
 

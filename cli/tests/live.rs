@@ -146,7 +146,7 @@ fn a_scenario_runs_over_a_real_path() {
 }
 
 #[test]
-fn a_file_goes_on_where_its_receiver_was_killed_and_has_its_name_only_in_the_end() {
+fn transfer_resumes_after_kill_and_is_renamed_when_complete() {
     let place = Place::empty();
     with_key(&place);
     fs::create_dir(place.at("there")).expect("made");
@@ -199,7 +199,7 @@ fn a_receiver_says_what_it_has_and_is_found_by_name() {
 }
 
 #[test]
-fn what_a_real_path_does_not_do_is_refused_with_its_line() {
+fn refuses_unsupported_keys_on_real_path_with_line() {
     for (scenario, expected) in [
         (
             format!("{SCENARIO}[[traffic]]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n"),
@@ -255,7 +255,7 @@ fn the_simulator_runs_the_scenario_of_an_answer() {
 
 /// Over 12 us no packet fits into a product of bandwidth and delay; and the longest wait, 34 ms at 8 Mbit/s, is 34 000 bytes.
 #[test]
-fn the_scenario_of_a_short_path_has_a_buffer_that_holds_what_waited() {
+fn scenario_of_short_path_has_buffer_for_observed_queue() {
     let mut short = answer();
     (short.base_rtt_ns, short.observed.lost) = (12_000, 0);
     for (queue_ns, bytes) in [(0, 1500), (34_000_000, 34_000)] {
@@ -272,8 +272,8 @@ fn without_an_answer_no_scenario_is_written() {
     let (server, address, _) = Server::start(&place, "serve");
     let said = place.says(&format!("live probe {address} --bytes '200 kB' --as-scenario path.toml --gaps timer"));
     assert_eq!((said.code, server.end(Signal::SIGINT)), (Some(3), Some(0)));
-    assert!(said.out.contains("not known: "), "{said:?}");
-    assert_eq!(said.err, "path.toml: not written: what is free is not known\n");
+    assert!(said.out.contains("available         not known, "), "{said:?}");
+    assert_eq!(said.err, "path.toml: not written: no estimate of the available bandwidth\n");
     assert!(!place.has("path.toml"));
 }
 
@@ -306,7 +306,7 @@ fn doctor_lists_which_gaps_this_machine_can_make() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused() {
+fn refuses_impossible_requests() {
     let place = Place::empty();
     place.write("file", "some data");
     for (line, code, expected) in [

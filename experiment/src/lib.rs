@@ -4,10 +4,10 @@
 //! |---|---|
 //! | [`scenario`] | the scenario file: parsed, checked, resolved |
 //! | [`traffic`] | cross traffic, starts, applications; a run's random draws |
-//! | [`brought`] | controllers that users bring: shared objects, opened and checked |
+//! | [`plugins`] | controllers of users: shared objects, opened and checked |
 //! | [`results`] | one schema for every host; CSV, Parquet, NDJSON |
 
-pub mod brought;
+pub mod plugins;
 pub mod results;
 pub mod scenario;
 pub mod traffic;

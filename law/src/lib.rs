@@ -5,8 +5,8 @@
 //! is the safe interface.
 //!
 //! Start reading at `include/rapid/rapid.h` (what a host calls), then `frame.h` (packet clock, streams, records),
-//! `envelope.h` (the default law; `queue.h`, `coalescing.h` and `skew.h` serve it), `startup.h`, and `thesis.h` (the
-//! dissertation's law).
+//! `measure.h` (what a stream shows of the path), `envelope.h` (how the default law moves the rate; `queue.h` serves it),
+//! `coalescing.h`, `skew.h`, `startup.h`, and `thesis.h` (the dissertation's law).
 #![no_std]
 #![allow(missing_docs, reason = "fields and functions are those of the C headers, where they are described")]
 

@@ -272,7 +272,7 @@ pub enum SendError {
     #[error("{0}")]
     Controller(String),
     /// The receiver has a part of another file, and the source cannot be read again.
-    #[error("the receiver has {0} bytes of something else under this name; choose another with --name")]
+    #[error("the receiver has {0} bytes of other content under this name; choose another with --name")]
     Another(u64),
     /// No server answers.
     #[error(

@@ -117,5 +117,5 @@ fn ending_server_notifies_clients() {
     let (serving, _counters, mut client) = session(LOCAL, REQUEST);
     serving.end();
     let ended = client.base_rtt_ns();
-    assert!(matches!(ended, Err(ProbeError::Ended("the server ends"))), "{ended:?}");
+    assert!(matches!(ended, Err(ProbeError::Ended("the server is shutting down"))), "{ended:?}");
 }

@@ -4,7 +4,7 @@
 //! the run; [`Stoppable`](crate::waiting::Stoppable) catches it, and the caller of `run` gets it with its traceback.
 
 use crate::fault::{Fault, Input};
-use experiment::brought::{Maker, NameError};
+use experiment::plugins::{Maker, NameError};
 use packetscale_models::congestion::{
     AckSample, Controller, Decision, External, Extras, Loss, Marked, Needs, Sent, Setup, Timeout, Undo,
 };
@@ -168,7 +168,7 @@ pub fn register(name: &str, class_: Bound<'_, PyAny>, source: &str) -> PyResult<
     let has = |call: &str| class_.hasattr(call);
     let calls = Calls { sent: has("on_sent")?, mark: has("on_mark")?, undo: has("on_undo")? };
     let maker = Arc::new(Class { class: class_.unbind(), calls });
-    experiment::brought::register(name, source, maker).map_err(|error| misnamed(&error))
+    experiment::plugins::register(name, source, maker).map_err(|error| misnamed(&error))
 }
 
 /// A name that no controller can have.
@@ -241,8 +241,8 @@ fn decision(object: &Bound<'_, PyAny>, now: Time) -> PyResult<Decision> {
     // Conversions of numbers that are too large, or negative, end at the nearest bound.
     let departure = departure.map_or(Time::ZERO, |ns| Time::from_picos((ns * PICOS as f64) as u64));
     Ok(Decision {
-        window: experiment::brought::window(window as u32),
-        departure: experiment::brought::departure(departure, now),
+        window: experiment::plugins::window(window as u32),
+        departure: experiment::plugins::departure(departure, now),
     })
 }
 

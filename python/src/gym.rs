@@ -7,7 +7,7 @@
 use crate::controller::Raised;
 use crate::fault::input;
 use crate::scenario::Scenario;
-use experiment::brought::{Maker, Own};
+use experiment::plugins::{Maker, Own};
 use experiment::scenario::{ControllerSpec, Experiment, Record};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1, PyReadwriteArray2};
 use packetscale_models::congestion::{AnyController, External, Setup};
@@ -95,8 +95,8 @@ struct Step {
 }
 
 fn steered(controller: &mut AnyController) -> &mut Steered {
-    let AnyController::External(brought) = controller else { unreachable!("the flow's controller was replaced") };
-    let any: &mut dyn Any = &mut **brought;
+    let AnyController::External(external) = controller else { unreachable!("the flow's controller was replaced") };
+    let any: &mut dyn Any = &mut **external;
     any.downcast_mut().expect("the flow's controller was replaced")
 }
 
@@ -358,5 +358,5 @@ pub fn guide(
 ) -> PyResult<()> {
     let shape = Shape { scheme: self::scheme(scheme, Rate::from_bps(most_rate_bps))?, intervals: some(intervals)? };
     let guide = Guide { shape, policy: Function(policy) };
-    experiment::brought::register(name, source, Arc::new(guide)).map_err(|error| crate::controller::misnamed(&error))
+    experiment::plugins::register(name, source, Arc::new(guide)).map_err(|error| crate::controller::misnamed(&error))
 }

@@ -42,12 +42,11 @@ pub struct Distribution {
 impl Completed {
     /// The caption, in sentences.
     pub fn caption(&self) -> String {
-        let mut said = String::from(
-            "Share of the flows that arrived and ended that took no longer than the time on the axis: further left is better.",
-        );
+        let mut said =
+            String::from("Share of the completed flows within the time on the axis: further left is better.");
         let mut lines = self.panels.iter().flat_map(|panel| &panel.lines).flat_map(|line| &line.percentiles);
         if lines.any(|percentile| percentile.1.is_some()) {
-            said.push_str(" Lines are means over the replications; bands reach from the least to the greatest.");
+            said.push_str(" Lines are means over the replications; bands span minimum to maximum.");
         }
         if self.left_out > 0 {
             said += &format!(" The first {} of {} panels.", self.panels.len(), self.panels.len() + self.left_out);

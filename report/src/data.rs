@@ -90,7 +90,7 @@ struct RunData<'a> {
     events: Vec<Event>,
     curves: Vec<Curve>,
     ccdf: Vec<(f64, f64)>,
-    /// How long files took, of each source that counts them.
+    /// Completion times of files, of each source that counts them.
     files: Vec<Vec<(f64, f64)>>,
     streams: Vec<StreamData>,
     #[serde(skip_serializing_if = "Vec::is_empty")]

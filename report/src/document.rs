@@ -101,12 +101,12 @@ fn header(results: &Results, answer: &str, resolved: &Resolved) -> String {
 pub fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Data) {
     let mut content = String::new();
     if let Some(completed) = &data.completed {
-        figure(&mut content, "completions", "How long flows took", &completed.caption());
+        figure(&mut content, "completions", "Completion times of flows", &completed.caption());
     }
     if let Some(sizes) = &data.sizes {
         let caption = format!(
-            "Completion time over the least that a flow of its size needs on the idle path. Lines are means over the \
-             replications; bands reach from the least to the greatest.{}",
+            "Completion time over that of a flow of the same size on the idle path. Lines are means over the \
+             replications; bands span minimum to maximum.{}",
             sizes.said()
         );
         figure(&mut content, "sizes", "Slowdown by size", &caption);
@@ -151,7 +151,7 @@ fn clouds(out: &mut String, results: &Results, data: &Data) {
         figure(out, "tradeoff", &format!("{} against delay", tradeoff.y), &caption);
     }
     if data.by_flow.is_some() {
-        let caption = "A dot is a flow in one run, over its own life; further left and higher is better.";
+        let caption = "A dot is a flow in one run, over its lifetime; further left and higher is better.";
         figure(out, "flow-tradeoff", "Throughput against delay", caption);
     }
 }

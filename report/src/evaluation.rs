@@ -141,8 +141,8 @@ fn about(out: &mut String, evaluation: &Evaluation) {
         out,
         "<section id=\"about\">\n<p>The questions of RFC 9743, \u{201c}Specifying New Congestion Control Algorithms\u{201d}, by its \
          headings{beside}. {} simulated runs.{short}</p>\n\
-         <p class=\"note\">The RFC asks, and sets no bounds: numbers are compared with those of deployed controllers. What is called \
-         better is a convention of this page; some figures are not judged. \u{00b1} is half of a 95 % confidence interval, where \
+         <p class=\"note\">The RFC sets no bounds: numbers are compared with those of deployed controllers. \u{201c}Better\u{201d} is \
+         a convention of this page; some figures are not judged. \u{00b1} is half of a 95 % confidence interval, where \
          there are replications. packetscale {}{commit}.</p>\n</section>\n",
         evaluation.runs,
         escape(&evaluation.version),

@@ -25,7 +25,7 @@ const MAPS: [Map; 3] = [
     Map {
         title: "Share, %",
         caption: "Share of the row\u{2019}s flow when it competes with the column\u{2019}s. 50: equal. On the diagonal: the \
-                  flow that gets less of two of a kind.",
+                  smaller share of two flows of one controller.",
         value: Pair::share_of,
         shown: |share| format!("{:.0}", share * 100.0),
         shade: Shade::FromHalf,
@@ -39,7 +39,7 @@ const MAPS: [Map; 3] = [
     },
     Map {
         title: "Queueing delay, 95th percentile, ms",
-        caption: "Waiting time at the bottleneck, over the packets of all.",
+        caption: "Waiting time at the bottleneck, over all packets.",
         value: |pair, _| pair.queue_delay_p95_s.map(|delay| delay.mean),
         shown: |delay| short(delay * 1e3),
         shade: Shade::UpToLargest,

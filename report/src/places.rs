@@ -24,11 +24,11 @@ const PLACES: [Place; 12] = [
         caption: |traffic| match traffic {
             true => {
                 "Throughput of each flow, above the traffic. Shaded: available capacity. Thin grey lines: the traffic \
-                 itself, and all flows together. Dashed: capacity of the bottleneck. Upright lines: a flow starts or ends."
+                 itself, and all flows together. Dashed: capacity of the bottleneck. Vertical lines: a flow starts or ends."
             }
             false => {
                 "Throughput of each flow, with its mean from the warm-up or its start until its end. Dashed: capacity of the \
-                 bottleneck. Upright lines: a flow starts or ends."
+                 bottleneck. Vertical lines: a flow starts or ends."
             }
         },
         metrics: &["throughput", "available", "traffic", "total"],
@@ -50,13 +50,9 @@ const PLACES: [Place; 12] = [
         title: "Queueing delay at the bottleneck",
         caption: |traffic| match traffic {
             true => {
-                "Waiting time over all packets, traffic included. Band: from the smallest to the largest value in the \
-                 interval that a point stands for."
+                "Waiting time over all packets, traffic included. Band: smallest to largest value in the interval of a point."
             }
-            false => {
-                "Waiting time over all packets. Band: from the smallest to the largest value in the interval that a point \
-                 stands for."
-            }
+            false => "Waiting time over all packets. Band: smallest to largest value in the interval of a point.",
         },
         metrics: &["queue_delay", "queue_delay_max"],
     },
@@ -77,11 +73,8 @@ const PLACES: [Place; 12] = [
     },
     Place {
         name: "files",
-        title: "How long files took",
-        caption: |_| {
-            "Share of the files that came within the time on the axis, from asking until the last byte: further left is \
-             better."
-        },
+        title: "Completion times of files",
+        caption: |_| "Share of files received within the time on the axis, from request to last byte: further left is better.",
         metrics: &[],
     },
     Place {
@@ -94,7 +87,7 @@ const PLACES: [Place; 12] = [
     Place {
         name: "flight",
         title: "Packets in flight",
-        caption: |_| "Packets under way, as the sender counts them, of the first four flows.",
+        caption: |_| "Packets in flight, as the sender counts them, of the first four flows.",
         metrics: &["throughput"],
     },
     Place {
@@ -102,7 +95,7 @@ const PLACES: [Place; 12] = [
         title: "Packets by number",
         caption: |_| {
             "Each packet of a flow at the time it was sent and at its number in the flow. The line is what the receiver has \
-             acknowledged: from a dot down to it are the packets under way, and to the right is the round-trip time. Zoom in \
+             acknowledged: from a dot down to it are the packets in flight, and to the right is the round-trip time. Zoom in \
              to see single packets. Of a long run one packet of every 2, 4, 8, ... is drawn; the first four flows."
         },
         metrics: &["throughput"],
@@ -110,7 +103,7 @@ const PLACES: [Place; 12] = [
     Place {
         name: "losses",
         title: "Losses",
-        caption: |_| "Packets dropped or lost, in the interval that a point stands for.",
+        caption: |_| "Packets dropped or lost, in the interval of a point.",
         metrics: &["losses"],
     },
 ];

@@ -108,10 +108,10 @@ impl Sweep {
         let panels = self.charts.first().map_or(0, |chart| chart.panels.len());
         match (panels, self.left_out) {
             (0 | 1, _) => String::new(),
-            (_, 0) => format!(" One panel for each choice of {}.", self.others.join(", ")),
+            (_, 0) => format!(" One panel per combination of {}.", self.others.join(", ")),
             (some, more) => {
                 format!(
-                    " One panel for each of the first {some} of {} choices of {}.",
+                    " One panel for each of the first {some} of {} combinations of {}.",
                     some + more,
                     self.others.join(", ")
                 )

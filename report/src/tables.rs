@@ -24,7 +24,7 @@ pub fn swatch(results: &Results, controller: &str) -> String {
 /// Returns the comparison as one table per theme. Leaves out a theme or column for which no run has a value.
 pub fn comparison(results: &Results, groups: &[Group]) -> String {
     let themes = [
-        (Theme::Completion, "How long flows took"),
+        (Theme::Completion, "Completion times of flows"),
         (Theme::Share, "Throughput, loss and fairness"),
         (Theme::Delay, "Delay"),
         (Theme::Response, "Response to change"),

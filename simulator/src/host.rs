@@ -26,7 +26,7 @@ impl Host for Simulator {
             about:
                 "This page shows a simulation: packets, links, queues and protocol end points in virtual time. Hosts \
                 take no time to process a packet and links do not reorder, unless the scenario says so. Rates and \
-                delays at the bottleneck come from the simulator\u{2019}s own books, not from sampling."
+                delays at the bottleneck come from the simulator\u{2019}s counters, not from sampling."
                     .to_string(),
             path_unknown: false,
         }

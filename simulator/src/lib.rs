@@ -22,7 +22,7 @@ pub use paused::Paused;
 pub use probes::{Prober, probe};
 pub use services::Served;
 
-use experiment::brought::OpenError;
+use experiment::plugins::OpenError;
 use experiment::scenario::Experiment;
 use experiment::traffic::{CrossPacket, TrafficError};
 use harness::packets::Observer;

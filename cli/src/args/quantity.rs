@@ -49,14 +49,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plain_number_has_the_unit_of_its_flag() {
+    fn plain_number_takes_unit_of_flag() {
         assert_eq!(seconds("90"), Ok(Span::from_secs(90)));
         assert_eq!(microseconds("20"), Ok(Span::from_micros(20)));
         assert_eq!(seconds("1.5 min"), Ok(Span::from_secs(90)));
     }
 
     #[test]
-    fn a_wrong_quantity_is_refused_as_in_a_scenario() {
+    fn refuses_invalid_quantities_as_scenarios_do() {
         let said = seconds("5 parsecs").map_err(|error| error.to_string());
         assert_eq!(said, Err("found \"5 parsecs\" (an unknown unit); expected a time like \"30 ms\"".to_string()));
         assert!(seconds("").is_err() && seconds("-1").is_err() && seconds("1.5").is_err());

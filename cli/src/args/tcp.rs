@@ -17,7 +17,7 @@ pub enum Tcp {
         /// Let connections end first; accept no new ones meanwhile
         #[arg(long)]
         drain: bool,
-        /// With --drain: wait for at most this time; then CUBIC takes over what is left, and the exit code is 3
+        /// With --drain: wait for at most this time; then CUBIC takes over the remaining connections, and the exit code is 3
         #[arg(long, value_name = "TIME", requires = "drain", value_parser = quantity::seconds)]
         timeout: Option<Span>,
     },

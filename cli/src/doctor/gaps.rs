@@ -41,7 +41,7 @@ pub fn findings(measured: &Result<Ability, String>) -> Vec<Finding<'static>> {
     });
     let state = match rates {
         [Some(small), Some(large)] => Ok(format!("up to {small}, {large}")),
-        _ => Err("no gap of up to 1 ms is within a tenth in nine of ten".to_string()),
+        _ => Err("no gap of up to 1 ms is within 10 % at the 90th percentile".to_string()),
     };
     findings.push(Finding { name: "live Rapid", state, skipped: skipped() });
     findings

@@ -66,5 +66,5 @@ fn unmerged(error: Error, head: &Head, divided_otherwise: &BTreeSet<u32>, host: 
     let named: String = shards.iter().take(MOST_NAMED).map(line).collect();
     let more = shards.len().saturating_sub(MOST_NAMED);
     let more = if more == 0 { String::new() } else { format!("\nand {more} more shards") };
-    Failure::Input(format!("{error}. What makes them:{named}{more}"))
+    Failure::Input(format!("{error}. Commands that make them:{named}{more}"))
 }

@@ -248,13 +248,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_filled_in_is_not_searched_for_places() {
+    fn placeholders_in_values_are_not_expanded() {
         let filled = filled("exec {run} {merge} %{TASK_ID} {", &[("run", "'{merge}'"), ("merge", "m")]);
         assert_eq!(filled, "exec '{merge}' m %{TASK_ID} {");
     }
 
     #[test]
-    fn a_folder_for_a_batch_system_is_one_argument_or_is_refused() {
+    fn batch_folder_is_one_argument_or_refused() {
         let directed = |engine, folder: &str| directed(engine, Path::new(folder), "%a").ok();
         assert_eq!(directed(Engine::Slurm, "/out").as_deref(), Some("/out/logs/%a"));
         assert_eq!(directed(Engine::Slurm, "/my out").as_deref(), Some("\"/my out/logs/%a\""));
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn a_job_has_a_name_of_one_word() {
+    fn job_name_is_one_word() {
         assert_eq!(job_name("b;touch $(x) '\"\n#a-1.0_é"), "b_touch___x______a-1.0_é");
     }
 }

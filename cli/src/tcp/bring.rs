@@ -14,12 +14,12 @@ pub fn bring(load: &Load, file: &Path) -> Result<(), Failure> {
     let lossy =
         tried.lossy.as_ref().map_or(NO_NETEM.to_string(), |pair| trial_line("one packet in a hundred lost", pair));
     let text = format!(
-        "checked: one tcp_congestion_ops, with what TCP needs; its licence; the kernel's verifier accepts it\n\
+        "checked: one tcp_congestion_ops with the functions TCP needs; licence; kernel verifier\n\
          {}{lossy}\
          {name} is registered: iperf3 -C {name}, setsockopt(TCP_CONGESTION), or sysctl net.ipv4.tcp_congestion_control={name}\n\
-         not checked: whether it is fair, how it behaves on other paths, and what it does after these transfers\n{}",
+         not checked: fairness, other paths, and longer transfers\n{}",
         trial_line("no loss", &tried.clean),
-        if load.replace { format!("{old} sockets go on with what was loaded before\n") } else { String::new() }
+        if load.replace { format!("{old} sockets continue with the earlier version\n") } else { String::new() }
     );
     let object = json!({"schema": 1, "name": name, "brought": true, "old": load.replace.then_some(old),
         "clean": figures(&tried.clean), "lossy": tried.lossy.as_ref().map(figures)});
@@ -46,11 +46,11 @@ fn figures(Pair { brought, cubic }: &Pair) -> Value {
 
 /// What is known of one that is loaded.
 pub fn text(name: &str, Brought { registered, users, earlier }: &Brought) -> String {
-    let state = if *registered { "registered" } else { "being unloaded: nobody can choose it any more" };
+    let state = if *registered { "registered" } else { "being unloaded: new connections cannot select it" };
     let before = if *earlier > 0 { format!("; {earlier} use an earlier version") } else { String::new() };
     format!(
         "{name}, loaded from a file: {state}\n{users} use it{before} (sockets, listeners among them, and namespaces whose \
-         default it is)\nthe kernel knows no more of it: ss -ti shows each connection\n"
+         default it is)\nthe kernel reports nothing else about it: ss -ti shows each connection\n"
     )
 }
 

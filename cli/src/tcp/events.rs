@@ -103,11 +103,11 @@ mod tests {
     }
 
     #[test]
-    fn an_event_says_who_why_and_how_the_connection_stood() {
+    fn event_has_connection_reason_and_state() {
         let (address, taken) = fallen(1_250_000, 20);
         assert_eq!(
             sentence("T", &address, &taken),
-            "T 10.0.0.1:40000 10.0.0.2:443 CUBIC took over after 512 packets: several packets leave at a time (load with \
+            "T 10.0.0.1:40000 10.0.0.2:443 CUBIC took over after 512 packets: packets leave in bursts (load with \
              --device to prevent this); rate 10.00 Mbit/s, rtt 40.1 ms, cwnd 33, ssthresh 20"
         );
         let (address, taken) = fallen(0, NO_THRESHOLD);
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn as_json_it_says_the_same_with_units_in_the_names() {
+    fn json_event_has_same_values_with_units_in_keys() {
         let (address, taken) = fallen(1_250_000, NO_THRESHOLD);
         let object: serde_json::Value = serde_json::from_str(&object("rapid", "T", &address, &taken)).expect("JSON");
         assert_eq!((&object["time"], &object["reason"]), (&"T".into(), &"bursts".into()));

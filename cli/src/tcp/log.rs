@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn gaps_step_over_what_was_lost_and_what_has_no_stamp() {
+    fn gaps_skip_lost_and_unstamped_packets() {
         let mut rows = Rows::default();
         let mut out = Vec::new();
         for packet in [

@@ -33,7 +33,7 @@ fn counter(name: &'static str, help: &'static str, value: u64) -> Family {
 pub fn text(control: &str, flows: u32, (off, draining): (bool, bool), counters: &Counters) -> String {
     let mut all = families(flows, counters);
     all.push(one("switched_off", "gauge", "1: Rapid is switched off (tcp off).", f64::from(u8::from(off))));
-    let help = "1: no new connections, it is unloaded when the others have ended.";
+    let help = "1: no new connections; unloaded when the existing ones have closed.";
     all.push(one("draining", "gauge", help, f64::from(u8::from(draining))));
     written(control, all)
 }
@@ -67,15 +67,15 @@ fn families(flows: u32, counters: &Counters) -> Vec<Family> {
     let sampled =
         |name, help, label, samples: &[_]| Family { name, kind: "counter", help, label, samples: samples.to_vec() };
     vec![
-        one("connections", "gauge", "Connections that have a slot now.", counters.now() as f64),
-        one("connections_max", "gauge", "Most connections that have a slot at a time (--flows).", flows),
-        counter("connections_begun_total", "Connections that asked for Rapid.", counters.begun),
-        counter("connections_steered_total", "Connections that Rapid began to steer.", counters.steered),
-        counter("connections_ended_total", "Connections that gave their slot back.", counters.ended),
+        one("connections", "gauge", "Connections that hold a slot.", counters.now() as f64),
+        one("connections_max", "gauge", "Maximum number of slots (--flows).", flows),
+        counter("connections_begun_total", "Connections that requested Rapid.", counters.begun),
+        counter("connections_steered_total", "Connections that came under Rapid's control.", counters.steered),
+        counter("connections_ended_total", "Connections that released their slot.", counters.ended),
         sampled("connections_fallen_total", "Connections that CUBIC has taken over, by reason.", "reason", &fallen),
         sampled(
             "limited_seconds_total",
-            "Time in which something kept packets back, summed over connections.",
+            "Time in which something other than the path limited sending, summed over connections.",
             "by",
             &limited,
         ),
@@ -85,12 +85,16 @@ fn families(flows: u32, counters: &Counters) -> Vec<Family> {
             counters.guarded,
         ),
         counter("timeouts_total", "Retransmission timers that expired under Rapid.", counters.timeouts),
-        counter("timeouts_undone_total", "Timers that expired wrongly, and were undone.", counters.undone),
-        counter("arrivals_ceased_total", "Times that a peer's arrivals ceased to come.", counters.silenced),
-        counter("peers_distrusted_total", "Times that a peer's clock turned out to be none.", counters.distrusted),
+        counter("timeouts_undone_total", "Spurious timeouts, undone.", counters.undone),
+        counter("arrivals_ceased_total", "Times that a peer stopped reporting arrivals.", counters.silenced),
+        counter(
+            "peers_distrusted_total",
+            "Times that a peer's arrival times were impossible for a clock.",
+            counters.distrusted,
+        ),
         counter(
             "falls_unreported_total",
-            "Falls of which listeners heard nothing: the ring was full.",
+            "Fallbacks to CUBIC missing from the event stream: the ring buffer was full.",
             counters.unreported,
         ),
     ]

@@ -44,7 +44,7 @@ pub fn table(status: &Status, all: bool) -> String {
             fallen.packets,
             because(fallen.why()),
             match (&status.unlisted, status.open.contains(address)) {
-                (Some(_), _) => "; ended or not",
+                (Some(_), _) => "; open or ended",
                 (None, true) => "",
                 (None, false) => "; ended",
             }
@@ -76,7 +76,7 @@ pub fn totals(status: &Status) -> Vec<String> {
     let reasons = Reason::ALL.into_iter().filter(|reason| counters.fallen(*reason) > 0);
     let reasons: Vec<String> =
         reasons.map(|reason| format!("{} ({})", counters.fallen(reason), because(reason))).collect();
-    let kept_back = |limit| time(counters.limited_ns(limit));
+    let limited = |limit| time(counters.limited_ns(limit));
     let fallen = if reasons.is_empty() { "0".to_string() } else { reasons.join(", ") };
     vec![
         format!(
@@ -86,11 +86,11 @@ pub fn totals(status: &Status) -> Vec<String> {
         ),
         format!("taken over by CUBIC: {fallen}"),
         format!(
-            "kept back by the application {}, the receiver's window {}, the limit of {window} packets in flight {}; \
+            "limited by the application {}, the receiver's window {}, the limit of {window} packets in flight {}; \
              guard {guarded} times",
-            kept_back(Limit::Application),
-            kept_back(Limit::Receiver),
-            kept_back(Limit::Window)
+            limited(Limit::Application),
+            limited(Limit::Receiver),
+            limited(Limit::Window)
         ),
         format!(
             "timeouts {timeouts}, {undone} of them undone; arrivals ceased {silenced} times, clock distrusted {distrusted} times"
@@ -264,16 +264,16 @@ mod tests {
     }
 
     #[test]
-    fn the_table_says_that_the_list_is_missing_and_why() {
+    fn table_reports_missing_list_with_reason() {
         let last = format!("the list of connections taken over by CUBIC is not available: {WHY}\n");
         let [some, all] = [false, true].map(|all| table(&unlisted(), all));
         assert!(some.ends_with(&last) && !some.contains("10.0.0.1"), "{some}");
         assert!(all.ends_with(&last) && all.contains("10.0.0.1:40000 10.0.0.2:443 CUBIC took over"), "{all}");
-        assert!(all.contains("; ended or not\n"), "{all}");
+        assert!(all.contains("; open or ended\n"), "{all}");
     }
 
     #[test]
-    fn json_says_that_the_list_is_missing_and_why() {
+    fn json_reports_missing_list_with_reason() {
         let object = json("rapid", &unlisted(), true);
         assert_eq!((&object["fallen_unavailable"], &object["fallen"][0]["ended"]), (&json!(WHY), &Value::Null));
         let listed = json("rapid", &Status { unlisted: None, ..unlisted() }, true);

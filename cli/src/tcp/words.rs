@@ -36,7 +36,7 @@ pub fn because(reason: Reason) -> &'static str {
         Reason::TooManyConnections => "more connections than --flows allows",
         Reason::NoStamps => "the peer reports no arrival times",
         Reason::CannotPace => "this machine creates gaps too late at this rate",
-        Reason::Bursts => "several packets leave at a time (load with --device to prevent this)",
+        Reason::Bursts => "packets leave in bursts (load with --device to prevent this)",
         Reason::SwitchedOff => "Rapid is switched off, or was being unloaded",
         Reason::TooManyOfUser => "its user has more connections than --flows-per-user allows",
         Reason::Unknown => "unknown",

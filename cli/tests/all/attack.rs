@@ -37,7 +37,7 @@ fn findings_of_another_search_are_replaced_only_if_asked() {
 
 /// Twice the floor is three times worse than nothing.
 #[test]
-fn the_floor_in_words_is_the_one_that_counts() {
+fn printed_floor_equals_used_floor() {
     for (figure, words, twice) in [
         (Figure::Share, "1 % of the path's capacity", 0.2e6),
         (Figure::Queue, "1 ms", 0.002),

@@ -99,7 +99,7 @@ fn two_captures_give_what_their_gaps_give() {
 }
 
 #[test]
-fn lost_and_overtaken_packets_are_lost_to_their_stream_and_acknowledgments_are_none() {
+fn lost_and_reordered_packets_count_as_lost_and_acknowledgments_are_skipped() {
     let (mut sent, mut received) = stream(0, 0);
     // Packet 5 is lost; packet 9 comes after packet 10.
     received[9].at_ns = received[10].at_ns + 100;
@@ -126,7 +126,7 @@ fn packets_may_be_stored_out_of_order() {
 }
 
 #[test]
-fn what_are_no_captures_of_the_same_packets_is_refused_with_its_place() {
+fn refuses_captures_of_different_packets() {
     let (sent, _) = stream(0, 0);
     let place = captures(&sent, &stream(0, 40).1);
     let refused = |message: &str| {

@@ -97,7 +97,7 @@ fn after_ctrl_c_the_same_command_resumes_and_writes_the_same_bytes() {
 
 /// It lies elsewhere and was written at another time. The last line of the first is cut short, as by a crash.
 #[test]
-fn another_copy_of_the_program_resumes_and_makes_a_torn_run_again() {
+fn another_copy_resumes_and_repeats_torn_run() {
     let (place, _) = stopped();
     let kept = kept(&place);
     let lines = place.read("out/small/unfinished.ndjson");
@@ -126,7 +126,7 @@ fn after_ctrl_c_a_changed_scenario_is_refused_without_replace() {
 }
 
 #[test]
-fn a_torn_line_without_others_is_made_again() {
+fn rerun_replaces_single_torn_line() {
     let place = Place::with(SCENARIO);
     place.write("out/small/unfinished.ndjson", "{\"id\":\"0123\",\"run\":{\"contr");
     place.done("run small.toml");
@@ -176,7 +176,7 @@ const REFUSED: &[(&str, &str)] = &[
     ),
     (
         "small.toml --on linux --pcap x.pcapng",
-        "--pcap: found --on linux; expected --on simulator, which knows its packets one by one\n",
+        "--pcap: found --on linux; expected --on simulator, which records single packets\n",
     ),
     // A build without the kernel host refuses everything.
     #[cfg(feature = "kernel")]
@@ -330,7 +330,7 @@ fn a_link_under_a_temporary_name_is_not_followed() {
 }
 
 #[test]
-fn files_of_somebody_else_are_not_overwritten() {
+fn foreign_files_are_not_overwritten() {
     let place = Place::with(SCENARIO);
     for (command, file, without) in [
         ("run small.toml --out table", "table/runs.csv", "manifest.json"),
@@ -351,21 +351,21 @@ fn files_of_somebody_else_are_not_overwritten() {
 }
 
 #[test]
-fn a_recording_replaces_nothing_that_is_there() {
+fn recording_overwrites_no_file() {
     let place = Place::with(SCENARIO);
     place.write("mine", "mine");
     for option in ["--trace", "--pcap", "--perfetto"] {
         for (file, expected) in [
-            ("mine", "which is there; expected a new name, or --replace"),
-            ("/dev/null", "which is something else; expected a new name"),
-            ("out/small/runs.csv", "a file of the results; expected a name of its own"),
-            ("none/there", "in a folder that is not there; expected a name in one that is"),
+            ("mine", "which exists; expected a new name, or --replace"),
+            ("/dev/null", "which holds other content; expected a new name"),
+            ("out/small/runs.csv", "a results file of the run; expected another name"),
+            ("none/there", "in a missing folder; expected an existing folder"),
         ] {
             let refused = place.refused(&format!("run small.toml {option} {file}"));
             assert_eq!(refused, format!("{option}: found {file}, {expected}\n"));
         }
         let read = place.refused(&format!("run small.toml {option} ./small.toml --replace"));
-        assert_eq!(read, format!("{option}: found ./small.toml, which the run reads; expected a new name\n"));
+        assert_eq!(read, format!("{option}: found ./small.toml, an input of the run; expected a new name\n"));
         place.refused(&format!("run small.toml {option} mine/ --replace"));
     }
     assert_eq!((place.read("mine"), place.read("small.toml")), ("mine".to_string(), SCENARIO.to_string()));

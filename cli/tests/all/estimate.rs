@@ -69,7 +69,7 @@ fn json_is_one_object_and_an_identity_that_is_a_number_stays_one() {
 }
 
 #[test]
-fn columns_are_found_by_name_and_others_are_left_alone() {
+fn finds_columns_by_name_and_ignores_others() {
     let plain = lines(&format!("{HEADER}{}", rows("1", 32)), "");
     let turned: String = rows("1", 32)
         .lines()
@@ -184,9 +184,9 @@ fn a_wrong_header_is_refused() {
 
 /// The second as of a device, which has no end.
 #[test]
-fn what_is_no_csv_is_refused() {
+fn refuses_files_other_than_csv() {
     let bytes = [HEADER.as_bytes(), b"\xff\xfe,0,1,1,9000\n"].concat();
-    assert_eq!(refusal(bytes), "2: stream_id: found bytes that are no text, expected UTF-8");
+    assert_eq!(refusal(bytes), "2: stream_id: found invalid bytes, expected UTF-8");
     let endless = "cannot be read: found 65536 bytes without the end of a row; expected a recording in CSV";
     assert_eq!(refusal("0".repeat(200_000)).trim_start(), endless);
 }
@@ -202,7 +202,7 @@ fn a_mistake_in_the_last_line_prints_nothing_but_its_message() {
 }
 
 #[test]
-fn a_recording_spoilt_anywhere_is_read_or_refused_with_one_message() {
+fn corrupted_recording_is_read_or_refused_with_one_message() {
     let good = format!("{HEADER}{}{}", rows("1", 32), rows("2", 48));
     let mut state = 1u64;
     let mut draw = |below: usize| {
@@ -307,11 +307,11 @@ fn streams_of_the_simulator_are_judged_and_written_as_a_recording() {
     assert_eq!(streams.len(), 60);
     let errors = streams.iter().filter_map(|row| row["estimate_bps"].as_f64()).map(|bps| (bps / 7e9 - 1.0).abs());
     assert!(errors.fold(0.0, f64::max) < 0.1);
-    assert!(place.read("out/report.html").contains("How errors spread"));
+    assert!(place.read("out/report.html").contains("Distribution of errors"));
 }
 
 #[test]
-fn a_search_ends_with_an_interval_that_holds_what_even_traffic_leaves() {
+fn search_interval_contains_available_bandwidth_of_constant_traffic() {
     let rates = ["{ from = \"6 Gbit/s\", to = \"8 Gbit/s\" }", "{ from = \"1 Gbit/s\", to = \"10 Gbit/s\" }"];
     let text = PROBES.replace(rates[0], rates[1]);
     let text = text.replace("streams = 60", "search = { kind = \"pathload\", fleet = 4 }");
@@ -325,11 +325,11 @@ fn a_search_ends_with_an_interval_that_holds_what_even_traffic_leaves() {
     // Streams of four to a fleet, each of 100 packets.
     assert!(figure("streams") % 4.0 == 0.0 && (figure("packets") - 100.0 * figure("streams")).abs() < 0.5, "{search}");
     assert_eq!(place.read("out/searches.csv").lines().count() as f64, figure("streams") + 1.0);
-    assert!(place.read("out/report.html").contains("Which rates were sent"));
+    assert!(place.read("out/report.html").contains("Rates sent"));
 }
 
 #[test]
-fn scenarios_are_sent_to_the_command_that_runs_them() {
+fn run_and_estimate_refuse_each_others_scenarios() {
     let place = Place::with(PROBES);
     let without = PROBES.replace("[probe]", "[[flow]]\ncontroller = \"rapid\"\n#").replace("rate = { from", "# ");
     place.write("without.toml", without.replace("streams = 60", ""));

@@ -4,7 +4,7 @@ use crate::support::Place;
 
 /// Three packets in ten are lost: as many are sent again, by whomever.
 #[test]
-fn a_question_is_answered_for_the_controller_and_for_the_yardsticks() {
+fn question_is_answered_for_controller_and_references() {
     let place = Place::empty();
     let json = place.done("judge evaluate veno --quick --only 5.1.1 --json").json();
     let evaluation = &json["evaluation"];
@@ -26,7 +26,7 @@ fn a_question_is_answered_for_the_controller_and_for_the_yardsticks() {
 
 /// Neither direction is better, so the figure is shown and not judged.
 #[test]
-fn what_is_sent_where_all_is_lost_is_not_judged() {
+fn flow_that_loses_everything_is_not_judged() {
     let place = Place::empty();
     let said = place.done("judge evaluate newreno --quick --only 5.1.1");
     let page = place.read("out/evaluate/newreno/report.html");

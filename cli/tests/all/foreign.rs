@@ -28,7 +28,7 @@ fn pipe(place: &Place, name: &str) {
 }
 
 #[test]
-fn a_strange_list_of_runs_is_replaced_only_if_asked() {
+fn foreign_list_of_runs_needs_replace() {
     let place = Place::with(SCENARIO);
     place.write("out/unfinished.ndjson", "{\"mine\": 1}\n");
     let said = place.refused(RUN);
@@ -39,7 +39,7 @@ fn a_strange_list_of_runs_is_replaced_only_if_asked() {
 }
 
 #[test]
-fn a_pipe_in_place_of_a_file_of_results_is_not_waited_for() {
+fn does_not_wait_on_pipe_in_results_folder() {
     let place = Place::with(SCENARIO);
     for name in ["manifest.json", "unfinished.ndjson"] {
         pipe(&place, &format!("out/{name}"));
@@ -58,7 +58,7 @@ fn a_pipe_in_place_of_a_file_of_results_is_not_waited_for() {
 }
 
 #[test]
-fn a_pipe_in_place_of_a_page_is_replaced_only_if_asked() {
+fn pipe_in_place_of_page_needs_replace() {
     let place = Place::with(SCENARIO);
     pipe(&place, "out/report.html");
     let message = format!("out: found a file report.html that is not a regular file; {REPLACE}");
@@ -73,7 +73,7 @@ fn a_pipe_in_place_of_a_page_is_replaced_only_if_asked() {
 }
 
 #[test]
-fn a_link_to_nowhere_in_place_of_a_page_of_the_manual_is_refused_before_any_is_written() {
+fn refuses_dangling_link_before_writing_manual() {
     let place = Place::empty();
     std::fs::create_dir(place.at("man")).expect("a folder");
     std::os::unix::fs::symlink("nowhere/at/all", place.at("man/packetscale-run.1")).expect("a link");

@@ -1,9 +1,9 @@
 //! The command as users call it. One program has all tests: each program links all that is tested.
 
 mod attack;
-mod brought;
 mod captures;
 mod command;
+mod digests;
 mod estimate;
 mod evaluate;
 mod foreign;
@@ -12,10 +12,10 @@ mod messages;
 mod operation;
 mod outcomes;
 mod packets;
+mod plugins;
 mod renamed;
 mod report;
 mod reproduce;
-mod rooms;
 mod shards;
 mod support;
 mod theory;

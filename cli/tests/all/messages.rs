@@ -6,7 +6,7 @@ use std::process::Command;
 
 /// U+202E turns the direction of writing, and a terminal takes commands that begin with ESC.
 #[test]
-fn what_a_message_quotes_changes_nothing_on_a_terminal() {
+fn messages_escape_terminal_control_characters() {
     let place = Place::with("[run]\nduration = \"\u{202e}1 s\"\n");
     let (name, shown) = ("no\u{202e}ne\u{1b}[31m", "no\\u{202e}ne\\u{1b}[31m: ");
     for (line, shown) in [

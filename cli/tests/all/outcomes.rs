@@ -20,7 +20,7 @@ fn judged(place: &Place, figure: &str) -> Store {
 }
 
 #[test]
-fn a_sample_comes_out_as_it_is_stored() {
+fn sample_of_figures_matches_stored_outcomes() {
     let stored = Store::read(&repository().join(STORE)).expect("a store");
     let place = Place::empty();
     for figure in SAMPLE {

@@ -155,7 +155,7 @@ fn a_capture_needs_a_name_for_each_run_and_replaces_nothing_unasked() {
     let capture = |name: &str| fs::read(place.at(name)).expect("a capture");
     let first = capture("x-0.pcapng");
     assert_ne!(first, capture("x-1.pcapng"));
-    let there = "--pcap: found x-0.pcapng, which is there; expected a new name, or --replace\n";
+    let there = "--pcap: found x-0.pcapng, which exists; expected a new name, or --replace\n";
     assert_eq!(place.refused(each), there);
     assert_eq!(place.done(&format!("{each} --replace")).err, "");
     assert_eq!(first, capture("x-0.pcapng"));
@@ -170,7 +170,7 @@ fn a_run_whose_flows_all_arrive_has_no_capture_and_no_log() {
          [[flow]]\ncontroller = \"cubic\"\nsize = \"30 kB\"\narrivals = { kind = \"poisson\", load = 0.5 }\n",
     );
     for (option, file) in [("--pcap", "x.pcapng"), ("--qlog", "x")] {
-        let expected = "found a run whose flows all arrive; expected a flow without \"arrivals\": those that arrive are not \
+        let expected = "found a run whose flows all arrive; expected a flow without \"arrivals\": arriving flows are not \
             recorded one by one\n";
         let refused = place.refused(&format!("run small.toml --no-page {option} {file}"));
         assert_eq!((refused, place.has(file)), (format!("{option}: {expected}"), false));
@@ -294,7 +294,7 @@ fn a_folder_that_holds_something_else_is_never_replaced() {
     let place = Place::with(SCENARIO);
     place.write("mine/thesis.tex", "years of work");
     let refused = place.refused("run small.toml --no-page --qlog mine --replace");
-    assert_eq!(refused, "--qlog: found mine, which is something else; expected a new name\n");
+    assert_eq!(refused, "--qlog: found mine, which holds other content; expected a new name\n");
     assert_eq!(place.read("mine/thesis.tex"), "years of work");
 }
 

@@ -19,7 +19,7 @@ const COMMANDS: [(&str, &str); 11] = [
 ];
 
 #[test]
-fn an_old_command_is_the_new_one_and_names_it() {
+fn old_command_runs_and_names_new_one() {
     let place = Place::empty();
     for (old, new) in COMMANDS {
         for line in ["NAME --help", "help NAME", "NAME --no-such-option"] {
@@ -32,14 +32,14 @@ fn an_old_command_is_the_new_one_and_names_it() {
 }
 
 #[test]
-fn an_old_command_does_its_work() {
+fn old_command_still_runs() {
     let place = Place::empty();
     place.done("init first");
     assert!(place.at("first.toml").is_file());
 }
 
 #[test]
-fn force_means_replace_and_is_in_no_help() {
+fn force_is_hidden_alias_of_replace() {
     let place = Place::empty();
     place.write("first.toml", "mine");
     place.done("new scenario first --force");

@@ -68,7 +68,7 @@ fn an_unknown_paper_is_refused_with_those_that_there_are() {
 }
 
 #[test]
-fn a_claim_has_its_unit_at_its_bound_and_at_ours() {
+fn claim_prints_unit_with_bound_and_value() {
     let place = paper(&KEPT.replace("at_most = 1", "times = 100\nunit = \"%\"\nat_most = 100"));
     let said = place.done("reproduce paper").out;
     let found = said.split("utilisation at most 100 %: found ").nth(1).expect("the bound");
@@ -76,13 +76,13 @@ fn a_claim_has_its_unit_at_its_bound_and_at_ours() {
 }
 
 #[test]
-fn what_prints_a_verdict_says_what_its_words_mean() {
+fn verdict_words_are_explained_where_printed() {
     let explained = "shown_by = { from = \"runs\" }\ndiffers = \"So.\"";
     let place = paper(&format!("{}\n{explained}", KEPT.replace("at_most = 1", "at_least = 2")));
     let printed = place.says("reproduce paper").out;
     assert!(printed.contains("missed: \"W\" (p)"), "{printed}");
     let why = place.says("reproduce paper --explain").out;
-    assert!(why.contains("W: unexplained, with a reason that no run shows: So."), "{why}");
+    assert!(why.contains("W: unexplained, with a reason but no run: So."), "{why}");
     let page = place.read("out/papers/paper/report.html");
     place.write("none.ndjson", "");
     let scores = place.done("reproduce --scoreboard --store none.ndjson").out;

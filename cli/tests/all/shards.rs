@@ -28,7 +28,7 @@ fn by_another_program(text: &str) -> String {
 }
 
 #[test]
-fn seven_shards_in_any_order_after_a_kill_are_the_bytes_of_one_command() {
+fn shards_merge_to_bytes_of_one_command_after_kill() {
     let place = Place::with(SCENARIO);
     place.done("run small.toml --out one");
     let planned = place.done("sweep plan small.toml --shards 7").out;
@@ -92,7 +92,7 @@ fn a_shard_of_another_seed_is_refused_before_its_first_run() {
 
 /// What a reader pastes.
 #[test]
-fn commands_for_what_is_missing_work_where_shards_are_of_two_divisions() {
+fn suggested_commands_complete_shards_of_two_divisions() {
     let place = Place::with(SCENARIO);
     shard(&place, "1/2", "two");
     shard(&place, "2/9", "two");
@@ -105,7 +105,7 @@ fn commands_for_what_is_missing_work_where_shards_are_of_two_divisions() {
 }
 
 #[test]
-fn a_merge_that_cannot_write_all_leaves_nothing_but_the_shards() {
+fn failed_merge_leaves_only_shards() {
     let place = Place::with(SCENARIO);
     shard(&place, "1/1", "out");
     // A folder in the place of the last file of the results, then of the page.
@@ -138,7 +138,7 @@ fn a_shard_of_another_program_is_refused_before_its_scenario_is_resolved() {
 }
 
 #[test]
-fn a_script_has_no_more_commands_than_its_own() {
+fn script_values_cannot_inject_commands() {
     let place = Place::with(SCENARIO);
     for engine in ["slurm", "hyperqueue", "here"] {
         let line = format!("sweep submit {engine} small.toml --shards 2 --dry-run --out 'lo\ntouch PWNED\n'");
@@ -152,7 +152,7 @@ fn a_script_has_no_more_commands_than_its_own() {
 }
 
 #[test]
-fn the_cache_gives_a_wider_sweep_the_runs_that_it_has() {
+fn wider_sweep_reuses_cached_runs() {
     let place = Place::with(SCENARIO);
     let count = || {
         let folders = place.names("cache");
@@ -179,7 +179,7 @@ fn submit_here_makes_shards_and_merges_them() {
 }
 
 #[test]
-fn scripts_for_batch_systems_have_what_was_asked_for() {
+fn batch_scripts_contain_requested_options() {
     let place = Place::with(SCENARIO);
     let asked = "small.toml --shards 7 --out out --dry-run --jobs 4 --cache cache -- --partition=short";
     for (engine, parts) in [

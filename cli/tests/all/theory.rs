@@ -41,7 +41,7 @@ fn burstiness_has_every_field_of_the_worst_phase() {
 }
 
 #[test]
-fn an_overloaded_phase_has_an_answer_and_a_warning_and_an_overloaded_link_has_none() {
+fn overloaded_phase_gets_warning_and_overloaded_link_no_answer() {
     let short = format!("theory {BURSTS} --average '111 Mbit/s' --json --increase '50 ms' --decrease '75 ms'");
     let said = Place::empty().done(&short);
     assert_eq!((&said.json()["stable"], said.err.lines().count()), (&false.into(), 1));
@@ -67,28 +67,29 @@ fn multiplexing_has_every_field_with_its_error_and_the_same_for_the_same_seed() 
 }
 
 #[test]
-fn multiplexing_prints_the_bounds_of_both_tops_as_its_json_has_them() {
+fn multiplexing_prints_both_percentile_bounds_of_its_json() {
     let question = format!("{MANY} exponential");
     let answer = json(&question);
-    for (top, min, max) in
-        [("1 %", "bound_min_packets", "bound_max_packets"), ("5 %", "bound_min_top5_packets", "bound_max_top5_packets")]
-    {
-        let row = format!("bounds of the top {top} ");
+    for (top, min, max) in [
+        ("99th", "bound_min_packets", "bound_max_packets"),
+        ("95th", "bound_min_top5_packets", "bound_max_top5_packets"),
+    ] {
+        let row = format!("bounds, {top} percentile ");
         let bounds = format!("  {:.2} to {:.2} packets", number(&answer, min), number(&answer, max));
         let line = printed_row(&question, &row);
         assert!(line.ends_with(&bounds), "{line}");
         let half = printed_row(&format!("{question} --utilisation 0.5"), &row);
-        assert!(half.ends_with("none: they are those of a full link"), "{half}");
+        assert!(half.ends_with("none: only for a full link"), "{half}");
     }
 }
 
 #[test]
-fn multiplexing_says_why_there_is_no_bound_and_no_law() {
-    let (bound, law) = ("bounds of the top 1 %", "law of the mean");
+fn multiplexing_gives_reason_for_missing_bound_and_law() {
+    let (bound, law) = ("bounds, 99th percentile", "scaling law, mean");
     for (arrivals, row, why) in [
-        ("phases", bound, "none: not for phases, nor for arrivals without a variance"),
-        ("pareto:1.5", bound, "none: not for phases, nor for arrivals without a variance"),
-        ("pareto:1.5", law, "none: not for queues below one packet, nor for arrivals without a variance"),
+        ("phases", bound, "none: not defined for phases or without a finite variance"),
+        ("pareto:1.5", bound, "none: not defined for phases or without a finite variance"),
+        ("pareto:1.5", law, "none: not defined below one packet or without a finite variance"),
     ] {
         let line = printed_row(&format!("{MANY} {arrivals}"), row);
         assert!(line.ends_with(why), "{arrivals}: {line}");
@@ -113,7 +114,7 @@ fn qlbp_and_tdqm_answer_in_json() {
 }
 
 #[test]
-fn rapid_says_where_flows_rest_and_that_four_cycle() {
+fn rapid_reports_equilibrium_and_that_four_flows_cycle() {
     let (one, four) = (json("rapid"), json("rapid --flows 4"));
     assert!((number(&one, "utilisation") - 0.97).abs() < 1e-9);
     assert_eq!([&one["stable"], &one["rest_seen"]], [true, true]);

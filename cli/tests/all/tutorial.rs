@@ -113,7 +113,7 @@ fn is_long(command: &str) -> bool {
 }
 
 #[test]
-fn what_the_tutorial_prints_is_what_its_commands_print() {
+fn tutorial_quotes_match_output_of_its_commands() {
     let compared = run(|command| !is_long(command) && (has_python() || !command.starts_with("python3")));
     let least = if has_python() { 19 } else { 13 };
     assert!(compared >= least, "only {compared} lines were compared");
@@ -128,7 +128,7 @@ fn what_the_tutorial_prints_is_what_its_long_commands_print() {
 }
 
 #[test]
-fn every_scenario_of_the_labs_is_one() {
+fn scenarios_of_labs_are_valid() {
     let labs = fs::read_dir(repository().join("docs/labs")).expect("the labs");
     let names = labs.map(|page| format!("labs/{}", page.expect("an entry").file_name().display()));
     let scenarios: Vec<String> = names.flat_map(|page| crate::support::blocks(&page, "toml")).collect();

@@ -75,7 +75,7 @@ fn late_packets_are_late_by_the_time_of_those_that_overtake_them() {
 }
 
 #[test]
-fn what_leaves_the_link_in_an_outage_is_lost() {
+fn packets_sent_during_outage_are_lost() {
     let Some(()) = able() else { return };
     // The buffer holds two products of rate and round trip, so the link stays busy: 16.5 packets leave it in 10 ms.
     let outage = ", outages = [[\"500 ms\", \"510 ms\"]]";

@@ -13,7 +13,7 @@ fn said(text: &str, words: &[&str]) -> (Option<i32>, String) {
 }
 
 #[test]
-fn every_key_has_a_text_of_its_own() {
+fn every_refused_key_has_own_text() {
     let keys = [
         ("path.aggregation={period=\"2 ms\"}", "service in bursts"),
         (
@@ -59,13 +59,13 @@ fn a_refusal_names_the_line_the_key_in_the_file_and_the_host_that_was_typed() {
 }
 
 #[test]
-fn what_does_not_go_together_is_refused() {
+fn refuses_conflicting_options() {
     let path = "[run]\nduration = \"1 s\"\n[path]\nrate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n";
     let flow = "[[flow]]\ncontroller = \"cubic\"\n";
     let shaped = "rate_steps = [[\"1 ms\", \"2 Mbit/s\"]]\nshaper = { rate = \"1 Mbit/s\", bucket = \"9 kB\" }\n";
     let users = "[[traffic]]\nkind = \"web\"\nusers = 2\n";
     for (text, found) in [
-        (format!("{path}{shaped}{flow}"), "small.toml:6: path.rate_steps: found a rate that changes and a shaper"),
+        (format!("{path}{shaped}{flow}"), "small.toml:6: path.rate_steps: found a changing rate and a shaper"),
         (format!("{path}{flow}{users}"), "traffic.0.responsive: found true"),
     ] {
         for host in ["linux", "linux-6.12"] {

@@ -19,7 +19,7 @@ const SHORTER: [&str; 6] =
     ["--set", "run.replications=1", "--set", "run.duration=\"2100 ms\"", "--set", "run.warmup=\"1 s\""];
 
 #[test]
-fn a_run_is_the_same_bytes_again_however_busy_the_machine_is() {
+fn repeated_run_is_identical_on_busy_machine() {
     let Some(()) = able() else { return };
     if std::env::var_os("PACKETSCALE_LONG").is_some() {
         return every_path_is_the_same_bytes_beside_busy_loops();

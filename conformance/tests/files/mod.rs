@@ -26,7 +26,7 @@ pub fn objects() -> &'static [(String, PathBuf)] {
         let ours = [cubic_in_c(), aimd_in_c(), aimd_in_rust()].into_iter().flatten();
         let named = |file: PathBuf| {
             let object =
-                experiment::brought::open(&file).unwrap_or_else(|e| panic!("{}: {}", e.file.display(), e.found));
+                experiment::plugins::open(&file).unwrap_or_else(|e| panic!("{}: {}", e.file.display(), e.found));
             (object.name.to_string(), file)
         };
         ours.chain(users).map(named).collect()

@@ -5,7 +5,7 @@ use crate::results::statistics::Group;
 use toml::{Table, Value};
 
 /// How the condition begins by which a host says that the bottleneck carries more than its rates where they change.
-pub const CHANGES_LET_THROUGH: &str = "each change of the rate lets what the token bucket holds through at once";
+pub const CHANGES_LET_THROUGH: &str = "each rate change releases the contents of the token bucket at once";
 
 /// Returns why flows got more than all of what was left, if some did: the reasons that these results can have.
 pub fn why_above_all(results: &Results, groups: &[Group<'_>]) -> Option<String> {
@@ -17,9 +17,9 @@ pub fn why_above_all(results: &Results, groups: &[Group<'_>]) -> Option<String> 
     let reasons: Vec<&str> = [
         (
             traffic.any(|source| source.dropped_packets > 0),
-            "the flows took the place of traffic that was dropped, which counts as traffic because it had arrived",
+            "dropped traffic counts as arrived, but the flows used its capacity",
         ),
-        (has("warmup"), "what waited in the queue when the warm-up ended left after it"),
+        (has("warmup"), "packets queued at the end of the warm-up left after it"),
         (has("shaper"), "a shaper\u{2019}s full bucket let a burst through above its rate"),
         (changes, CHANGES_LET_THROUGH),
     ]
@@ -30,9 +30,11 @@ pub fn why_above_all(results: &Results, groups: &[Group<'_>]) -> Option<String> 
         return None;
     }
     Some(match &reasons[..] {
-        [] => "Above 100 % of what is left, for no known reason.".to_string(),
-        [reason] => format!("Above 100 % of what is left: {reason}."),
-        reasons => format!("Above 100 % of what is left, for one or more of these reasons: {}.", reasons.join("; ")),
+        [] => "Above 100 % of the available capacity, for no known reason.".to_string(),
+        [reason] => format!("Above 100 % of the available capacity: {reason}."),
+        reasons => {
+            format!("Above 100 % of the available capacity, for one or more of these reasons: {}.", reasons.join("; "))
+        }
     })
 }
 

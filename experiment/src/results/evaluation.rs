@@ -117,7 +117,7 @@ pub const FIGURES: &[(Definition, Read)] = &[
         ),
         |run| mean_bps(run.subjects),
     ),
-    (defined("others_bps", Unit::Rate, "Each of the others", "The same of the flows beside them."), |run| {
+    (defined("others_bps", Unit::Rate, "Each of the others", "The same, of the other flows."), |run| {
         mean_bps(run.others)
     }),
     (
@@ -125,7 +125,7 @@ pub const FIGURES: &[(Definition, Read)] = &[
             "subject_share",
             Unit::Share,
             "Share",
-            "Mean throughput of an evaluated flow, divided by that and the mean of another flow. 50 %: equal.",
+            "Mean throughput of an evaluated flow, divided by the sum of that and the mean throughput of another flow. 50 %: equal.",
         ),
         |run| {
             let (subject, other) = (mean_bps(run.subjects)?, mean_bps(run.others)?);
@@ -149,7 +149,7 @@ pub const FIGURES: &[(Definition, Read)] = &[
             "sent_again",
             Unit::Share,
             "Sent again",
-            "Retransmissions of the evaluated flows, divided by all that they sent. Whole run.",
+            "Retransmissions of the evaluated flows, divided by all packets they sent. Whole run.",
         ),
         |run| {
             let sent: u64 = run.subjects.iter().map(|flow| flow.sent_packets).sum();
@@ -161,12 +161,7 @@ pub const FIGURES: &[(Definition, Read)] = &[
         per_flow(run.subjects, |flow| flow.timeouts)
     }),
     (
-        defined(
-            "undone",
-            Unit::Count,
-            "Cuts undone",
-            "Reductions that proved needless and were taken back, per evaluated flow. Whole run.",
-        ),
+        defined("undone", Unit::Count, "Cuts undone", "Reductions undone as spurious, per evaluated flow. Whole run."),
         |run| per_flow(run.subjects, |flow| flow.undone),
     ),
     (
@@ -174,7 +169,7 @@ pub const FIGURES: &[(Definition, Read)] = &[
             "completion_p50_s",
             Unit::Time,
             "Completion, median",
-            "From the start of a transfer until its last packet is acknowledged; those that were not done count as longest.",
+            "From the start of a transfer until its last packet is acknowledged; unfinished transfers count as longest.",
         ),
         |run| completion_s(run.subjects, 0.5),
     ),
@@ -182,12 +177,7 @@ pub const FIGURES: &[(Definition, Read)] = &[
         completion_s(run.subjects, 0.95)
     }),
     (
-        defined(
-            "others_completion_p50_s",
-            Unit::Time,
-            "Others' completion, median",
-            "The same of the flows beside them.",
-        ),
+        defined("others_completion_p50_s", Unit::Time, "Others' completion, median", "The same, of the other flows."),
         |run| completion_s(run.others, 0.5),
     ),
     (

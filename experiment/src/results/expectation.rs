@@ -59,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_misses_a_bound_by_little_does_not_look_like_it() {
+    fn near_miss_is_printed_with_enough_digits() {
         assert_eq!(outcome("utilisation", "at least 0.98", Some(0.979_999)), ["at least 98.00 %", "97.9999 %"]);
         assert_eq!(outcome("utilisation", "at least 0.98", Some(0.98)), ["at least 98.00 %", "98.00 %"]);
     }

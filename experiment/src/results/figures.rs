@@ -188,9 +188,9 @@ figures! {
         burst_mark_ratio: Option<f64>, Share, "Marked as bursty", "The flows' packets that arrived with the burstiness bit, over those sent. Whole run.";
         #[serde(default)]
         burstiness_eta: Option<f64>, Index, "Burstiness", "Burstiness eta at the bottleneck: mean over busy periods, if the discipline measures it. Whole run.";
-        queue_over_bound: Option<f64>, Index, "", "Mean queue that a packet finds, over the least possible: N*D/D/1, as many flows of equal constant rate with independent phases and the same load. Only for several flows with equal packets on one link without traffic.";
+        queue_over_bound: Option<f64>, Index, "", "Mean queue that a packet finds, over the smallest possible: N*D/D/1, the same number of flows of equal constant rate with independent phases and the same load. Only for several flows with equal packets on one link without traffic.";
         [Delay] rtt_mean_s: Option<f64>, Time, "RTT, mean", "The flows' round-trip time: mean per flow over the acknowledgments that came after the warm-up (over all, for a flow that ended before), then over flows.";
-        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "How evenly the flows that cross the measured link share it: Jain's index (sum x)^2 / (n sum x^2) of their throughput at their receivers, while all of them are active: from the last one's start until the first is done. 1: equal; 1/n: one has all. Absent if fewer than two are ever active together.";
+        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "How evenly the flows that cross the measured link share it: Jain's index (sum x)^2 / (n sum x^2) of their throughput at their receivers, while all of them are active: from the last one's start until the first is done. 1: equal; 1/n: one flow takes all. Absent if fewer than two are ever active together.";
         [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows from 5 s after the entry of a flow until the next one enters, stops or ends, of the same flows, where two or more are active.";
         [Response] convergence_s: Option<f64>, Time, "Convergence", "From the last flow's start (even in the warm-up) until the flows' throughput over one round trip first reaches 95 % of the available capacity. Absent where earlier flows fill the link already: it is reached within the first round trip.";
         [Response] convergence_rtts: Option<f64>, RoundTrips, "Convergence", "convergence_s in base round trips: the longest of the flows that cross the measured link.";
@@ -230,13 +230,13 @@ figures! {
         flow: u32, Count, "Flow", "Flow number, from 0.";
         controller: String, Text, "", "The flow's controller, as tables name it: its label.";
         #[serde(default)]
-        kind: String, Text, "", "The controller's name in the registry, and what became of it on this host.";
+        kind: String, Text, "", "The controller's name in the registry, and any fallback on this host.";
         #[serde(default, skip_serializing_if = "String::is_empty")]
         route: String, Text, "Route", "Links that its data cross, in order; empty where there is one link.";
         start_s: f64, Time, "Start", "When it started.";
         stop_s: Option<f64>, Time, "Stop", "When the scenario stopped it.";
-        completion_s: Option<f64>, Time, "Completion", "When it was done, if it was.";
-        throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which its packets reached its receiver, as bits on the wire: from the warm-up's end or its start, whichever is later, to its end or the run's. If it was done within the warm-up: over its whole life.";
+        completion_s: Option<f64>, Time, "Completion", "When it completed, if it did.";
+        throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which its packets reached its receiver, as bits on the wire: from the warm-up's end or its start, whichever is later, to its end or the run's. If it completed within the warm-up: over its whole life.";
         base_rtt_s: f64, Time, "Base RTT", "Round-trip time without queues.";
         rtt_mean_s: Option<f64>, Time, "RTT, mean", "Mean round-trip time: over the acknowledgments that came after the warm-up, or over all, if none did.";
         sent_packets: u64, Packets, "Sent", "Transmissions, retransmissions included. Whole run.";
@@ -396,12 +396,12 @@ figures! {
         sent_again: Vec<(f64, u64)>, Count, "", "Retransmissions: the same.";
         acknowledged: Vec<(f64, u64)>, Count, "", "Acknowledgments that reached the sender: time in seconds, number of the next packet that the receiver expected.";
         lost: Vec<(f64, u64)>, Count, "", "Packets that a queue dropped or a link lost: time in seconds, number of the packet.";
-        in_flight: Vec<(f64, u64)>, Packets, "", "Packets under way as the sender counts them: time in seconds, packets.";
+        in_flight: Vec<(f64, u64)>, Packets, "", "Packets in flight as the sender counts them: time in seconds, packets.";
     }
 
     /// One gap of a probe stream.
     GAP of StreamGap {
-        intended_s: f64, Time, "", "Gap asked for.";
+        intended_s: f64, Time, "", "Intended gap.";
         created_s: f64, Time, "", "Gap the sender created.";
         received_s: Option<f64>, Time, "", "Gap at the receiver; absent if an arrival time is missing.";
         denoised_s: Option<f64>, Time, "", "Gap after denoising: what the estimator reads.";

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_written_is_read_but_for_its_cost() {
+    fn written_results_are_read_without_processor_time() {
         let folder = tempfile::tempdir().unwrap();
         let mut results = results();
         write(&results, folder.path()).unwrap();

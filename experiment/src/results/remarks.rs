@@ -35,13 +35,13 @@ mod tests {
     }
 
     #[test]
-    fn a_remark_is_told_once_with_the_flows_that_it_holds_for() {
+    fn remark_is_printed_once_with_its_flows() {
         let runs = [run(&["cubic", "rapid (fell back to cubic: no stamps)"]), run(&["cubic", "rapid"])];
         assert_eq!(remarks(&runs), ["rapid, 1 of 2 flows: fell back to cubic: no stamps"]);
     }
 
     #[test]
-    fn flows_without_a_remark_say_nothing() {
+    fn flows_without_remark_print_nothing() {
         assert!(remarks(&[run(&["cubic", "rapid"])]).is_empty());
     }
 }

@@ -110,13 +110,13 @@ pub enum Verdict {
 pub const WORDS: [(&str, &str); 4] = [
     (
         "kept",
-        "ours is near enough to the published value, by one rule for all figures, or within the bound of a statement",
+        "within the tolerance of the published value, one rule for all figures, or within the bound of a statement",
     ),
-    ("missed", "it is not. What the figure gives as the reason stands beside it"),
-    ("not as expected", "unexplained miss, or unexpected hit. The exit code is 1"),
+    ("missed", "outside that tolerance. The figure's reason, if any, follows"),
+    ("not as expected", "a miss without a reason, or a hit in spite of one. The exit code is 1"),
     (
         "explained",
-        "missed, and a run that the figure names shows why. All others are unexplained, also with a reason in words",
+        "missed, and a run named by the figure shows the cause. All other misses are unexplained, even with a reason in words",
     ),
 ];
 
@@ -156,7 +156,7 @@ pub struct Value {
     pub half_place: f64,
     /// Where our value comes from.
     pub origin: Origin,
-    /// Whether our value is near enough.
+    /// Whether our value is within the tolerance.
     pub verdict: Verdict,
     /// Why it differs.
     pub because: String,

@@ -87,7 +87,7 @@ pub fn student_t975(degrees: usize) -> f64 {
 const FEWEST: usize = 3;
 
 /// What is said of two replications, whose figures are shown from the lesser to the greater.
-pub const NO_INTERVAL: &str = "2 runs: no interval. In brackets: from the lesser to the greater.";
+pub const NO_INTERVAL: &str = "2 runs: no interval. In brackets: smaller and larger value.";
 
 /// Returns what is said of replications that are all the same run; nothing where none are.
 pub fn nothing_drawn(groups: &[Group]) -> String {
@@ -98,12 +98,12 @@ pub fn nothing_drawn(groups: &[Group]) -> String {
     }
     let of = if groups.iter().all(Group::repeats) { String::new() } else { format!(" with {}", names.join(", ")) };
     format!(
-        "Nothing is drawn{of}: all replications are the same run. A drawn start makes them differ, as in \
+        "Nothing random{of}: all replications are identical. A random start makes them differ, as in \
          start = {{ uniform = [\"0 s\", \"100 ms\"] }}.\n"
     )
 }
 
-/// The share of what is left above which it is reported as more than all of it. A packet counts as a whole when it leaves: one
+/// The available share above which it is reported as more than all. A packet counts as a whole when it leaves: one
 /// more or less is 0.1 % of a second at 12 Mbit/s.
 const ABOVE_ALL: f64 = 1.001;
 

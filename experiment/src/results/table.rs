@@ -39,12 +39,12 @@ struct Figure {
 /// Rates differ by orders of magnitude: small ones have more decimals.
 const RATE: &str = "throughput_bps";
 const USED: &str = "utilisation";
-const OF_WHAT_IS_LEFT: &str = "available_share";
+const AVAILABLE_SHARE: &str = "available_share";
 
 const FIGURES: &[Figure] = &[
     figure("Mbit/s", RATE, 1e-6, 1, 0),
     figure("used %", USED, 100.0, 2, 7),
-    figure("of what is left %", OF_WHAT_IS_LEFT, 100.0, 2, 0),
+    figure("available share %", AVAILABLE_SHARE, 100.0, 2, 0),
     figure("loss %", "loss_ratio", 100.0, 4, 0),
     figure("queue p50 ms", "queue_delay_p50_s", 1e3, 3, 6),
     figure("queue p99 ms", "queue_delay_p99_s", 1e3, 3, 2),
@@ -57,7 +57,7 @@ const fn figure(head: &'static str, metric: &'static str, scale: f64, decimals: 
 }
 
 /// What is said of two replications in a table that has both values, and no mean.
-const BOTH_VALUES: &str = "2 runs: no interval, but both values, from the lesser to the greater.";
+const BOTH_VALUES: &str = "2 runs: both values, smaller first; no interval.";
 
 /// More lines are left to the files.
 const MOST_LINES: usize = 200;
@@ -188,9 +188,9 @@ fn cut(name: &str) -> String {
 /// Leaves out columns that say nothing or the same as another.
 fn said_once(columns: &mut Vec<Column>, expected: impl Fn(&str) -> bool) {
     let cells = |metric: &str| columns.iter().find(|column| column.metric == metric).map(|column| &column.cells);
-    let twice = cells(USED) == cells(OF_WHAT_IS_LEFT);
+    let twice = cells(USED) == cells(AVAILABLE_SHARE);
     if twice {
-        let other = if expected(OF_WHAT_IS_LEFT) { USED } else { OF_WHAT_IS_LEFT };
+        let other = if expected(AVAILABLE_SHARE) { USED } else { AVAILABLE_SHARE };
         columns.retain(|column| column.metric != other);
         columns.iter_mut().filter(|column| column.metric == USED).for_each(|column| column.dispensable = 0);
     }

@@ -1,4 +1,4 @@
-//! Who got what where the flows' data do not all cross the same links: the throughput of a flow, way by way.
+//! Throughput per route, where the flows' data do not all cross the same links.
 
 use crate::results::columns::to_lines;
 use crate::results::numbers;
@@ -76,7 +76,7 @@ pub fn to_ways(groups: &[Group]) -> String {
     if rows.is_empty() {
         return String::new();
     }
-    let head = ["who got what", "flow of", "data cross", "flows", "Mbit/s each"].map(str::to_string).to_vec();
+    let head = ["run", "controller", "route of data", "flows", "Mbit/s each"].map(str::to_string).to_vec();
     let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
     format!("\n{}\n", to_lines(&lines, WORDS..lines[0].len()))
 }
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_share_their_links_there_is_nothing_to_tell() {
+    fn no_route_table_when_all_flows_share_links() {
         let runs = [run(&[("A-B", 1.0), ("A-B", 2.0)])];
         assert_eq!((groups(&runs)[0].ways(), to_ways(&groups(&runs))), (Vec::new(), String::new()));
     }

@@ -48,7 +48,7 @@ pub(crate) mod perhaps_a_file {
 /// A controller that the program brings: its source. What is read back is what this program has registered by it.
 pub(crate) mod perhaps_own {
     use super::{Deserialize, Deserializer};
-    use crate::brought::Own;
+    use crate::plugins::Own;
     use serde::{Serializer, de::Error};
 
     pub(crate) fn serialize<S: Serializer>(own: &Option<Own>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -61,7 +61,7 @@ pub(crate) mod perhaps_own {
     pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Own>, D::Error> {
         let Some(source) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
         let missing = || D::Error::custom(format!("no controller of source {source} is registered"));
-        crate::brought::by_source(&source).map(Some).ok_or_else(missing)
+        crate::plugins::by_source(&source).map(Some).ok_or_else(missing)
     }
 }
 

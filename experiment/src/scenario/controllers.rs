@@ -1,7 +1,7 @@
 //! Checks controllers against the registry, or against the file or the program that brings one: their names, their
 //! settings, and whether they can be built from these.
 
-use crate::brought::Own;
+use crate::plugins::Own;
 use crate::scenario::choice::{Choice, Registry};
 use crate::scenario::document::{Node, Table, Value};
 use crate::scenario::error::ScenarioError;
@@ -38,7 +38,7 @@ const NO_SETTINGS: Parameters = &[];
 /// once for each of `setups`. `folder` is where the file is looked for.
 pub(crate) fn controller(node: &Node, key: &str, setups: &[Setup], folder: &Path) -> Result<Named, ScenarioError> {
     if let Value::Table(table) = &node.value
-        && table.get("kind").is_some_and(|kind| kind.node.value == Value::Text(crate::brought::KIND.to_string()))
+        && table.get("kind").is_some_and(|kind| kind.node.value == Value::Text(crate::plugins::KIND.to_string()))
     {
         return of_file(node, table, key, setups, folder);
     }
@@ -47,7 +47,7 @@ pub(crate) fn controller(node: &Node, key: &str, setups: &[Setup], folder: &Path
 
 /// One of the registry, or one that the program brings by its name, without settings.
 fn listed(node: &Node, key: &str, setups: &[Setup]) -> Result<Named, ScenarioError> {
-    let own = crate::brought::registered();
+    let own = crate::plugins::registered();
     let listed = packetscale_models::congestion::registry().iter().map(|entry| (entry.name, entry.parameters));
     let entries: Vec<_> = listed.chain(own.iter().map(|own| (own.name, NO_SETTINGS))).collect();
     let registry = Registry {
@@ -82,14 +82,14 @@ fn of_file(node: &Node, table: &Table, key: &str, setups: &[Setup], folder: &Pat
     if let Some(found) = amiss(&path, &file) {
         return Err(ScenarioError::at(&written.place, name, found, EXPECTED));
     }
-    let object = crate::brought::open(&file).map_err(|error| {
+    let object = crate::plugins::open(&file).map_err(|error| {
         let found = format!("{}, in {}", error.found, error.file.display());
         ScenarioError::at(&written.place, name, found, error.expected)
     })?;
     let registry = Registry {
         noun: "controller",
         expected: "a controller like { kind = \"c\", file = \"mine.so\", ... }",
-        entries: &[(crate::brought::KIND, object.parameters)],
+        entries: &[(crate::plugins::KIND, object.parameters)],
         others: &["file", "label"],
         former: &[],
     };
@@ -133,7 +133,7 @@ fn label(node: &Node, key: &str) -> Result<Option<String>, ScenarioError> {
     let name = format!("{key}.label");
     let label = text(&entry.node, &name, "a name for tables and pictures")?;
     if label.starts_with(FORMULA) || label.contains(char::is_control) {
-        let expected = "a name in one line that begins with none of = + - @, which spreadsheets take for a formula";
+        let expected = "one line that does not begin with = + - or @, which spreadsheets read as a formula";
         return Err(ScenarioError::at(&entry.node.place, name, format!("{label:?}"), expected));
     }
     Ok(Some(label))

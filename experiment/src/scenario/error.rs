@@ -106,7 +106,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_others_use_lead_to_ours() {
+    fn suggests_our_name_for_names_of_other_tools() {
         assert_eq!(perhaps("reno", ["veno", "newreno"]), ", perhaps \"newreno\"");
         assert_eq!(perhaps("rtt", ["delay", "rate"]), ", perhaps \"delay\", which is one way: half of the round trip");
         assert_eq!(perhaps("rtt", ["rate", "rtts"]), ", perhaps \"rtts\"");

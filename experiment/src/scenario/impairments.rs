@@ -29,7 +29,7 @@ fn reordering(fields: &mut Fields<'_>) -> Result<Option<Reordering>, ScenarioErr
     let share_key = inner.key("share");
     let share = ratio(inner.required("share", EXPECTED)?, &share_key, 0.0..=1.0)?;
     if share == Ratio::ONE {
-        return Err(inner.refuse("share", "every packet", "a share below 1: other packets must overtake"));
+        return Err(inner.refuse("share", "every packet", "a share below 1: some packets must overtake"));
     }
     let packets_key = inner.key("packets");
     let packets = integer(inner.required("packets", EXPECTED)?, &packets_key, 1..=MOST_OVERTAKING)?;

@@ -13,7 +13,7 @@ pub use flows::{FlowSpec, Size, Start};
 pub use held_in_common::Shared;
 pub use service::{Aggregation, RateFormat, RateSource, Service, Variation};
 
-use crate::brought::Own;
+use crate::plugins::Own;
 use crate::scenario::canonical;
 use crate::scenario::search::SearchSpec;
 use packetscale_models::queueing::Limit;

@@ -125,7 +125,7 @@ fn between(
         Found::One(route) => Ok(route),
         Found::None => {
             let found = format!("\"{}\", to which no links lead from \"{}\"", graph.name(to), graph.name(from));
-            Err(fields.refuse("to", found, "a node that links lead to, one after the other"))
+            Err(fields.refuse("to", found, "a reachable node"))
         }
         Found::Several(routes) => {
             Err(fields.refuse("to", several("routes", network, &routes), chosen("route", network, &routes)))

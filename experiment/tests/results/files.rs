@@ -79,7 +79,7 @@ fn line_of_cubic(results: &Results) -> String {
 }
 
 #[test]
-fn every_table_has_its_files_and_nothing_else_stays() {
+fn writes_files_of_every_table_and_removes_others() {
     let tables = "completions flows links phases runs series shares timing traffic transfers windows".split(' ');
     let formats: &[&str] = if cfg!(feature = "parquet") { &["csv", "parquet"] } else { &["csv"] };
     let of_tables = tables.flat_map(|table| formats.iter().map(move |format| format!("{table}.{format}")));
@@ -240,14 +240,14 @@ fn the_table_shows_means_with_intervals_and_dashes_where_there_is_nothing() {
     assert!(lines[0].starts_with("controller  path.buffer"), "{}", lines[0]);
     // Two runs have no interval: 0.9 and 1.0.
     assert!(lines[1].starts_with("rapid") && lines[1].contains(" 95.00 (90.00 to 100.00) "), "{}", lines[1]);
-    assert_eq!(lines[3], "2 runs: no interval. In brackets: from the lesser to the greater.");
+    assert_eq!(lines[3], "2 runs: no interval. In brackets: smaller and larger value.");
     assert!(lines[2].starts_with("cubic") && lines[2].contains(" 50.00 "), "{}", lines[2]);
     assert!(lines[2].contains(" - "), "{}", lines[2]);
     assert!(!table.contains('\x1b'));
     assert!(to_table(&results(0.0), Print { colours: true, wide: true }).contains("\x1b[38;2;213;94;0mrapid"));
 }
 
-/// Without traffic, what is left is all: two columns would say the same.
+/// Without traffic, all capacity is available: two columns would say the same.
 #[test]
 fn a_table_fits_its_width_and_says_that_there_is_more() {
     let mut results = results(0.0);
@@ -262,15 +262,15 @@ fn a_table_fits_its_width_and_says_that_there_is_more() {
     assert!(table.lines().all(|line| line.chars().count() <= WIDTH), "{table}");
     assert!(table.contains("\nrapid + another with a label that is lo…  "), "{table}");
     let head = table.lines().next().expect("a line");
-    assert!(head.contains("used %") && head.contains("queue p99 ms") && !head.contains("of what is left"), "{head}");
+    assert!(head.contains("used %") && head.contains("queue p99 ms") && !head.contains("available share"), "{head}");
     assert!(table.contains("\nMore columns: --wide\n"), "{table}");
     let wide = to_table(&results, WIDE);
-    assert!(wide.lines().next().expect("a line").contains("of what is left %") && !wide.contains("--wide"), "{wide}");
+    assert!(wide.lines().next().expect("a line").contains("available share %") && !wide.contains("--wide"), "{wide}");
 }
 
 /// Half of 64 kbit/s.
 #[test]
-fn a_small_rate_is_told_from_none() {
+fn small_rate_is_not_printed_as_zero() {
     let mut results = results(0.0);
     results.runs.iter_mut().for_each(|run| run.summary.throughput_bps = Some(32e3));
     let cubic = line_of_cubic(&results);
@@ -278,7 +278,7 @@ fn a_small_rate_is_told_from_none() {
 }
 
 #[test]
-fn two_runs_that_say_the_same_have_no_range() {
+fn equal_runs_have_no_range() {
     let mut results = results(0.0);
     results.runs.push(run("cubic", 1, 0.5, 0.0));
     let cubic = line_of_cubic(&results);
@@ -286,7 +286,7 @@ fn two_runs_that_say_the_same_have_no_range() {
 }
 
 #[test]
-fn a_file_that_fails_half_way_leaves_nothing_and_keeps_what_was_there() {
+fn failed_write_keeps_earlier_files() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     write_file(folder.path(), "x", |out| out.write_all(b"old")).expect("written");
     let failed = write_file(folder.path(), "x", |out| {
@@ -319,7 +319,7 @@ fn swept_values_are_numbers_with_their_unit_in_every_format() {
 }
 
 #[test]
-fn what_was_half_written_is_removed_and_nothing_else() {
+fn removes_partial_files_only() {
     let folder = tempfile::tempdir().expect("a folder");
     for name in [".runs.csv.partial", "runs.csv", ".hidden", "thesis.partial"] {
         std::fs::write(folder.path().join(name), "x").expect("written");
@@ -332,7 +332,7 @@ fn what_was_half_written_is_removed_and_nothing_else() {
 }
 
 #[test]
-fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
+fn mix_lists_shares_and_reason_above_100_percent() {
     let mut results = results(0.0);
     let share = |controller: &str, share: f64| experiment::results::ControllerShare {
         controller: controller.to_string(),
@@ -355,7 +355,7 @@ fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
     results.runs[2].summary.available_share = Some(1.000_9);
     assert!(!to_table(&results, WIDE).contains("Above 100 %"));
     results.runs[2].summary.available_share = Some(1.2);
-    assert!(to_table(&results, WIDE).contains("\nAbove 100 % of what is left, "), "{table}");
+    assert!(to_table(&results, WIDE).contains("\nAbove 100 % of the available capacity, "), "{table}");
     let files = written(&results);
     let shares = text(&files, "shares.csv");
     let lines: Vec<&str> = shares.lines().take(2).collect();
@@ -370,7 +370,7 @@ fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
 }
 
 #[test]
-fn a_share_above_all_has_only_reasons_that_the_results_can_have() {
+fn share_above_100_percent_lists_possible_reasons_only() {
     let mut results = results(0.0);
     results.runs.iter_mut().for_each(|run| run.summary.available_share = Some(1.2));
     results.runs.iter_mut().flat_map(|run| &mut run.traffic).for_each(|source| source.dropped_packets = 0);
@@ -379,11 +379,14 @@ fn a_share_above_all_has_only_reasons_that_the_results_can_have() {
         experiment::results::why_above_all(results, &groups).expect("a reason")
     };
     results.manifest.scenario = "run = { warmup = \"0 s\" }".to_string();
-    assert_eq!(said(&results), "Above 100 % of what is left, for no known reason.");
+    assert_eq!(said(&results), "Above 100 % of the available capacity, for no known reason.");
     results.manifest.conditions = vec![format!("{}: 3 % at most", experiment::results::CHANGES_LET_THROUGH)];
-    assert_eq!(said(&results), format!("Above 100 % of what is left: {}.", experiment::results::CHANGES_LET_THROUGH));
+    assert_eq!(
+        said(&results),
+        format!("Above 100 % of the available capacity: {}.", experiment::results::CHANGES_LET_THROUGH)
+    );
     results.manifest.scenario = "run = { warmup = \"1 s\" }\nlink = [{ shaper = { rate = \"1 Mbit/s\" } }]".to_string();
     let all = said(&results);
-    assert!(all.contains("for one or more of these reasons: what waited in the queue"), "{all}");
+    assert!(all.contains("for one or more of these reasons: packets queued at the end"), "{all}");
     assert!(all.contains("shaper") && !all.contains("dropped"), "{all}");
 }

@@ -31,7 +31,7 @@ fn flows_that_arrive_are_no_flows_of_the_whole_run() {
 }
 
 #[test]
-fn flows_stop_when_they_are_told_to() {
+fn flows_stop_at_their_stop_time() {
     let one = experiment("", "size = \"2 MB\"\nstop = \"4 s\"");
     assert_eq!(
         (one.flows[0].size, one.flows[0].stop),
@@ -49,7 +49,7 @@ fn a_comparison_puts_its_controllers_into_flows_that_arrive() {
 }
 
 #[test]
-fn a_way_back_is_a_second_link_that_data_do_not_take_by_themselves() {
+fn return_link_carries_data_only_on_request() {
     let one = experiment(", return = { rate = \"1 Mbit/s\", delay = \"5 ms\" }", "");
     let names: Vec<&str> = one.links.iter().map(|link| link.name.as_str()).collect();
     assert_eq!((names, one.bottleneck), (vec!["bottleneck", "return"], 0));
@@ -61,6 +61,6 @@ fn a_way_back_is_a_second_link_that_data_do_not_take_by_themselves() {
 }
 
 #[test]
-fn arrivals_and_ways_back_that_make_no_sense_are_refused() {
+fn refuses_invalid_arrivals_and_return_links() {
     assert_refused("arrivals", |row| try_refusal(&text(&row["path"], &row["flow"]), &[]));
 }

@@ -44,7 +44,7 @@ fn quantities_are_whole_numbers_and_settings_carry_their_unit() {
 }
 
 #[test]
-fn a_file_has_no_name_in_the_text_and_stands_among_the_files() {
+fn canonical_text_omits_paths_of_files() {
     let (here, there) = (folder(), folder());
     let [one, other] = [&here, &there].map(|folder| changed(TEXT, folder, &[]).remove(0));
     assert_eq!(canonical(&one), canonical(&other));
@@ -55,7 +55,7 @@ fn a_file_has_no_name_in_the_text_and_stands_among_the_files() {
 }
 
 #[test]
-fn a_point_of_a_sweep_is_the_same_whatever_points_stand_beside_it() {
+fn sweep_point_is_independent_of_other_points() {
     let swept = |values: &str| plan(&format!("{TEXT}\n[sweep]\n\"path.buffer\" = [{values}]\n"));
     let (few, many) = (swept("\"5 packets\""), swept("\"2 packets\", \"5 packets\", \"9 packets\""));
     assert_eq!(canonical(&few[0]), canonical(&many[1]));
@@ -64,7 +64,7 @@ fn a_point_of_a_sweep_is_the_same_whatever_points_stand_beside_it() {
 
 /// Every change of a key changes the text; so does another replication.
 #[test]
-fn whatever_a_scenario_changes_changes_the_text() {
+fn every_change_of_scenario_changes_canonical_text() {
     let changes = [
         "run.duration=201 ms",
         "run.warmup=1 ms",

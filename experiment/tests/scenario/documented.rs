@@ -128,7 +128,7 @@ fn declared_keys() -> BTreeMap<String, BTreeSet<String>> {
 }
 
 #[test]
-fn every_key_that_is_declared_is_read_and_the_reverse() {
+fn declared_keys_are_the_keys_read() {
     let (mut declared, read) = (declared_keys(), read_keys());
     // The tables of every link are read by the same code: those of [path] stand for the others.
     declared.retain(|table, _| !table.starts_with("link.") && !table.starts_with("path.return."));
@@ -175,7 +175,7 @@ fn every_default_is_declared() {
 }
 
 #[test]
-fn every_scenario_in_the_documentation_is_one() {
+fn documented_scenarios_are_valid() {
     let blocks: Vec<&str> = PAGE.split("```toml\n").skip(1).filter_map(|rest| rest.split("```").next()).collect();
     assert!(!blocks.is_empty());
     for block in blocks {

@@ -61,7 +61,7 @@ fn acknowledgments_are_only_delayed_where_no_links_lead_back_or_a_flow_says_so()
 }
 
 #[test]
-fn a_duplex_link_is_two_that_are_alike() {
+fn duplex_link_is_two_equal_links() {
     let link = |keys: &str| {
         format!(
             "[[link]]\n{keys}from = \"A\"\nto = \"B\"\nduplex = true\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\n\
@@ -92,7 +92,7 @@ fn joined(links: &[[&str; 2]], keys: &str) -> String {
 
 /// A diamond has two ways from `A` to `D`.
 #[test]
-fn of_two_shortest_ways_a_flow_has_to_name_one() {
+fn refuses_ambiguous_shortest_routes() {
     let flow = |keys: &str| joined(&[["A", "B"], ["A", "C"], ["B", "D"], ["C", "D"], ["D", "A"]], keys);
     let refused = |keys: &str| refusal(&flow(keys), &[]);
     assert_eq!(
@@ -132,7 +132,7 @@ fn each_mistake_of_nodes_gives_its_message() {
 
 /// `A -> X -> Y -> B` and back: both ways cross the link from `X` to `Y`, which has no other way round.
 #[test]
-fn a_way_back_over_a_link_of_the_data_is_refused_by_what_was_written() {
+fn refuses_return_route_over_data_link_as_written() {
     let flow = |keys: &str| joined(&[["A", "X"], ["X", "Y"], ["Y", "B"], ["B", "X"], ["Y", "A"]], keys);
     let refused = |keys: &str| refusal(&flow(keys), &[]);
     let said = "found a way whose shortest way back, [\"B-X\", \"X-Y\", \"Y-A\"], crosses \"X-Y\", as its data do; expected \

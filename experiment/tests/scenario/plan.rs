@@ -106,7 +106,7 @@ fn keys_with_commas_between_them_are_swept_together() {
 }
 
 #[test]
-fn a_case_puts_its_values_and_lends_its_name() {
+fn case_sets_values_and_names_point() {
     let text = r#"
         [path]
         rate = "10 Gbit/s"
@@ -141,7 +141,7 @@ fn a_case_puts_its_values_and_lends_its_name() {
 }
 
 #[test]
-fn every_controller_and_sweep_point_meets_the_same_seeds() {
+fn controllers_and_sweep_points_share_seeds() {
     let plan = dumbbell(&format!(
         "{FLOW}[run]\nreplications = 3\n[compare]\ncontrollers = [\"rapid\", \"cubic\"]\n\
         [sweep]\n\"path.loss\" = [0.0, 0.01]\npath.buffer = [\"1 bdp\", \"2 bdp\", \"3 bdp\"]\n"
@@ -202,7 +202,7 @@ fn hosts_are_read_in_all_their_forms() {
 }
 
 #[test]
-fn a_trace_is_looked_for_beside_the_scenario() {
+fn trace_path_is_relative_to_scenario() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let text = "[path]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
         [[traffic]]\nkind = \"trace\"\nfile = \"Cargo.toml\"\nrate = \"5 Mbit/s\"\ncopies = 3\n";
@@ -214,7 +214,7 @@ fn a_trace_is_looked_for_beside_the_scenario() {
 }
 
 #[test]
-fn traffic_may_stand_behind_a_token_bucket() {
+fn traffic_accepts_token_bucket() {
     let text = |shaper: &str| {
         format!(
             "[path]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
@@ -238,7 +238,7 @@ fn a_change_of_the_command_line_reaches_every_kind_of_key() {
 }
 
 #[test]
-fn a_scenario_is_called_like_its_file_unless_it_says_otherwise() {
+fn scenario_name_defaults_to_file_name() {
     let nameless = "[path]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[[flow]]\ncontroller = \"rapid\"\n";
     let name = |text: &str| {
         let scenario = Scenario::parse(text, Path::new("folder/a day's work.toml"), &[]);

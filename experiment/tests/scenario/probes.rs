@@ -49,7 +49,7 @@ const REFUSED: [(&str, &str); 15] = [
 ];
 
 #[test]
-fn what_does_not_go_with_probe_streams_is_refused_with_its_key() {
+fn refuses_keys_incompatible_with_probe_streams() {
     assert!(read(RIGHT, &[]).is_ok());
     for (change, message) in REFUSED {
         let found = refusal(RIGHT, &[change]);
@@ -58,7 +58,7 @@ fn what_does_not_go_with_probe_streams_is_refused_with_its_key() {
 }
 
 #[test]
-fn a_host_that_is_early_can_have_flows_only_if_an_application_paces_them() {
+fn early_host_requires_application_for_flows() {
     let path = RIGHT.split("[probe]").next().unwrap_or_default();
     let flow = |keys: &str| format!("{path}[sender]\ngaps = \"busy-wait\"\n[[flow]]\ncontroller = \"rapid\"\n{keys}");
     let found = refusal(&flow(""), &[]);

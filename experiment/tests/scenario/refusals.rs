@@ -72,7 +72,7 @@ fn the_values_of_one_swept_key_can_be_changed() {
 
 /// By hand: two keys that take each value together, and a key that cases set.
 #[test]
-fn keys_that_change_together_keep_doing_so() {
+fn override_keeps_keys_swept_together() {
     let cases = "path.q = [{ case = \"a\", \"path.buffer\" = \"5 packets\" }, { case = \"b\", \"path.buffer\" = \"6 packets\" }]";
     let text = RIGHT
         .replace("\"path.loss\" = [0.0, 0.001]", &format!("\"path.loss, path.reorder.share\" = [0.0, 0.001]\n{cases}"));

@@ -90,7 +90,7 @@ fn a_grant_has_what_the_changing_rate_carries_in_its_period() {
 }
 
 #[test]
-fn what_is_wrong_is_refused_with_its_place() {
+fn refuses_invalid_service_with_place() {
     let files = [("bad.mahi", "1\n7\nx\n"), ("idle.csv", "time_s,rate_bps\n0,0\n9,1\n"), ("cell.mahi", "1\n")];
     assert_refused("service", |row| {
         path(&row["lines"], &files).map(drop).map_err(|said| said.replace("small.toml:", ""))

@@ -50,7 +50,7 @@ pub struct Seen {
 pub struct FlowSeen {
     /// A remark to show after the name of its controller.
     pub remark: Option<String>,
-    /// When it was done, if it was.
+    /// When it completed, if it did.
     pub completed: Option<Time>,
     /// Its round-trip time without any queue.
     pub base_rtt: Span,

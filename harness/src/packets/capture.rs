@@ -10,8 +10,8 @@ use packetscale_models::units::Time;
 use std::io::{self, Write};
 
 /// The comment in a capture's header.
-const COMMENT: &str = "A simulation: headers are made up from what each flow did. Time zero of the run is 2000-01-01 \
-00:00 UTC. Captured at the senders. Handshakes are made up and take no time. Data are not stored and count as zeros in \
+const COMMENT: &str = "A simulation: headers are synthesised from each flow's events. Time zero of the run is 2000-01-01 \
+00:00 UTC. Captured at the senders. Handshakes are synthesised and take no time. Data are not stored and count as zeros in \
 checksums.";
 
 /// The name of the only interface.

@@ -43,7 +43,7 @@ impl Checkpoint {
     /// short or damaged is no run.
     ///
     /// # Errors
-    /// The file cannot be read or written, or another command makes runs in this folder
+    /// The file cannot be read or written, or another command is running in this folder
     /// ([`io::ErrorKind::WouldBlock`]).
     pub(crate) fn open(folder: &Path, ids: &BTreeSet<&str>, planned: usize, replace: bool) -> io::Result<Opened> {
         let path = folder.join(NAME);
@@ -77,7 +77,7 @@ impl Checkpoint {
     /// As [`Checkpoint::open`]; the file itself is locked, so that others can make other shards in its folder.
     pub(crate) fn append(path: &Path, head: &Head, ids: &BTreeSet<&str>, replace: bool) -> io::Result<Opened> {
         let mut file = File::options().read(true).append(true).create(true).open(path)?;
-        lock(&file, "another command makes this shard")?;
+        lock(&file, "another command is running this shard")?;
         let mut content = Vec::new();
         file.read_to_end(&mut content)?;
         content.truncate(content.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
@@ -163,7 +163,7 @@ impl Sealed<'_> {
 }
 
 fn of_another(runs: usize) -> String {
-    format!("{runs} finished runs of an interrupted plan that are none of this one")
+    format!("{runs} finished runs of an interrupted plan that are not in this one")
 }
 
 /// Locks the folder until what is returned is dropped, or the process ends.
@@ -172,7 +172,7 @@ fn of_another(runs: usize) -> String {
 /// The folder cannot be opened, or another command makes runs in it ([`io::ErrorKind::WouldBlock`]).
 pub fn alone_in(folder: &Path) -> io::Result<File> {
     let open = File::open(folder)?;
-    lock(&open, "another command makes runs in this folder")?;
+    lock(&open, "another command is running in this folder")?;
     Ok(open)
 }
 

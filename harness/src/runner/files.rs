@@ -52,7 +52,7 @@ impl Files {
         for name in experiment.files() {
             let now = of_file(name).map_err(|error| Refusal::Input(format!("{}: {error}", name.display())))?;
             if self.0.get(name).is_some_and(|then| *then != now) {
-                let changed = "found other content than when the runs began; expected a file that stays as it is";
+                let changed = "found content changed since the runs began; expected an unchanged file";
                 return Err(Refusal::Input(format!("{}: {changed}; run the command again", name.display())));
             }
         }

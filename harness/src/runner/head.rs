@@ -52,7 +52,7 @@ impl Head {
 
     /// The error in the first line of a file for this shard; `None`: it is right.
     pub(crate) fn wrong(&self, line: &[u8]) -> Option<String> {
-        let Some(there) = Head::parse(line) else { return Some("a file that is no shard".to_string()) };
+        let Some(there) = Head::parse(line) else { return Some("a file other than a shard".to_string()) };
         let shard = (there.shard != self.shard).then(|| format!("shard {}", there.shard));
         shard.or_else(|| there.apart(self).map(|(found, _)| found))
     }

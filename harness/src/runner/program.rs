@@ -52,7 +52,7 @@ fn executable() -> Result<PathBuf, String> {
     if running.exists() {
         return Ok(running);
     }
-    std::env::current_exe().map_err(|error| format!("the program does not find itself: {error}"))
+    std::env::current_exe().map_err(|error| format!("cannot find the program's own file: {error}"))
 }
 
 fn content(file: &Path) -> Result<String, String> {

@@ -145,8 +145,8 @@ impl Runner<'_> {
         let ids: BTreeSet<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
         let strangers = shards.runs.keys().filter(|id| !ids.contains(id.as_str())).count();
         if strangers > 0 {
-            let found = format!("{strangers} runs that are none of this plan");
-            let expected = "files that the scenario reads, and a machine, as when the runs were made".to_string();
+            let found = format!("{strangers} runs that are not in this plan");
+            let expected = "the same input files and machine as when the runs were made".to_string();
             return Err(Error::Apart { file: folder.join(FOLDER), found, expected });
         }
         let numbers = divide(&jobs, of);
@@ -203,7 +203,7 @@ impl Shards {
                 return Err(Error::Apart { file, found, expected });
             }
             let runs = line::all(&content, 1).map_err(|found| {
-                let expected = "it as it was written: remove the line and make the shard again".to_string();
+                let expected = "an unchanged line: remove it and run the shard again".to_string();
                 Error::Apart { file, found, expected }
             })?;
             runs.into_iter().for_each(|(id, run)| _ = shards.runs.entry(id).or_insert(run));

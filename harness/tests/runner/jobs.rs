@@ -145,7 +145,7 @@ fn replaces_runs_of_a_changed_scenario_only_on_request() {
     record(&Counting::up_to(3), &scenario, &out).expect_err("the host is tired");
     let (_folder, changed) = beside(TRACE, &SCENARIO.replace("200 ms", "300 ms"));
     let refused = record_as(&changed, &out, "small.toml", false).0.expect_err("stored runs");
-    assert!(refused.contains("found 3 finished runs of an interrupted plan that are none of this one"), "{refused}");
+    assert!(refused.contains("found 3 finished runs of an interrupted plan that are not in this one"), "{refused}");
     // They were not removed, and the next command resumes from them.
     let (made, messages) = record_as(&scenario, &out, "small.toml", false);
     assert_eq!((made, messages), (Ok(4), format!("{}: resumes; 3 of 4 runs are already done", out.display())));
@@ -214,5 +214,5 @@ fn two_commands_do_not_share_a_folder() {
     let other = fs::File::open(folder.path()).expect("the folder");
     other.lock().expect("locked");
     let error = record(&Counting::up_to(10), &scenario, folder.path()).expect_err("locked").to_string();
-    assert!(error.contains("another command makes runs in this folder"), "{error}");
+    assert!(error.contains("another command is running in this folder"), "{error}");
 }

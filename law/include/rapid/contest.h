@@ -32,7 +32,7 @@
  * respond leaves with it; of one who fills the queue as much stays as it has.
  *
  * Off by default: beside BBR, in shallow buffers and beside many it still has less than its share. In a contest the base delay
- * does not grow old (queue.h): beside CUBIC the queue may never be empty.
+ * does not grow old (measure.h): beside CUBIC the queue may never be empty.
  *
  * Deviations from RFC 9438: W moves once per stream, by the stream's part of a round trip; K counts in ms; Reno's line has one slope;
  * 0.53 and 0.85 are those of 0.7.

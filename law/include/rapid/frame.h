@@ -30,7 +30,7 @@
 /* A stream is late when it took 1/8 longer than planned: its levels then are not those of its plan. */
 #define RAPID_LATE_PART 8
 
-/* The smallest value lately seen: the present bucket and the one before (queue.h turns them). */
+/* The smallest value lately seen: the present bucket and the one before (measure.h turns them). */
 RAPID_FN void rapid_minimum_take(struct rapid_minimum *m, s64 x) { m->now = rapid_smin(m->now, x); }
 RAPID_FN s64 rapid_minimum_of(const struct rapid_minimum *m) { return rapid_smin(m->now, m->before); }
 RAPID_FN void rapid_minimum_turn(struct rapid_minimum *m)

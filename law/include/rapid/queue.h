@@ -1,11 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The queue on the path: how long it is, how fast it grows, and what it and loss
- * take from the target of the default law (envelope.h).
- *
- * The queue is the smallest delay of a stream above the base, the smallest delay
- * of the last 30-60 s (envelope.h, choices 3 and 4). Corrections only lower the
- * target:
+ * What a queue on the path and loss (measure.h) take from the target of the default
+ * law (envelope.h). These corrections only lower it:
  *
  *     drain      a standing queue lowers it by at most `drain_cap`
  *     overload   a queue that still grows caps it at the rate received
@@ -16,22 +12,8 @@
 #ifndef RAPID_QUEUE_H
 #define RAPID_QUEUE_H
 
-#include "coalescing.h"
+#include "measure.h"
 
-/* The base delay is the smallest of the present bucket and the one before, so of 30-60 s: envelope.h, choice 3. */
-#define RAPID_BASE_BUCKET_NS (30 * RAPID_NS_PER_S)
-/* The growth of the queue is averaged over 1/4 of a round trip, as the rate is (envelope.h). */
-#define RAPID_GROWTH_PER_ROUND 4
-/* A stream is quiet if its half-levels waited within 1/32 of a round trip of each other. */
-#define RAPID_QUIET_PART 32
-/*
- * Loss is averaged over a round trip, and over as many packets as can tell 3 % from none where a stream lasts longer than a round
- * trip: below 16 packets per round trip. A flow at its floor can do with no less: there a stream counts as it is. A stream that lost
- * all its packets does not count: it tells of an outage.
- */
-#define RAPID_LOSS_PER_ROUND 1
-#define RAPID_LOSS_PACKETS 32
-#define RAPID_LOSS_FEW_PACKETS 16
 /*
  * Where a flow loses more than 12 %, and lost some of its last stream, the floor of its rate falls with what is lost, to one packet per
  * round trip: below that a flow hears too seldom that a crowd, or a burst, has gone. (CUBIC has two packets per round trip where 15 %
@@ -39,14 +21,6 @@
  */
 #define RAPID_FLOOR_PACKETS_LEAST 1
 #define RAPID_FLOOR_LOSS_Q16 RAPID_Q16(120)
-
-/*
- * The queue that streams and stamps make by themselves: two packets, 1 us, and 1/10 of a batch's period. Two packets of a slow flow
- * are a third of its round trip: while a flow above its floor loses more than a queue may, they are no excuse.
- */
-#define RAPID_TOLERATED_PACKETS 2
-#define RAPID_TOLERATED_NS 1000
-#define RAPID_TOLERATED_BATCH_PART 10
 
 /* A queue grows if its delay rises by more than 2 % of the time that passes. */
 #define RAPID_GROWING_Q16 RAPID_Q16(20)
@@ -56,8 +30,7 @@
  */
 #define RAPID_DRAIN_TIMES 2
 #define RAPID_DRAIN_PART 3
-/* Loss that a queue confirms counts above 0.5 %; any loss, which may be the line's own, above 8 %. */
-#define RAPID_LOSS_QUEUED_Q16 RAPID_Q16(5)
+/* Loss without a queue, which may be the line's own, counts above 8 %. */
 #define RAPID_LOSS_ALONE_Q16 RAPID_Q16(80)
 /* Heavy loss: two packets (one may be chance) and 30 % of a stream. The rate keeps at least a quarter. */
 #define RAPID_HEAVY_LOSS_PACKETS 2
@@ -83,122 +56,13 @@
 #define RAPID_DOUBT_PACKETS_MANY 64
 #define RAPID_DOUBT_TEST_PART 2
 
-/* The standing queue: the delay says how long; the round trip bounds what drifting clocks invent. */
-RAPID_FN u64 rapid_standing_queue(const struct rapid *law, const struct rapid_stream *s)
-{
-	const struct rapid_envelope *e = &law->envelope;
-	s64 by_delay, by_rtt;
-
-	if (s->delay == RAPID_UNSEEN || s->rtt_ns == ~0ULL)
-		return e->queue_ns;
-	by_delay = rapid_difference((u64)s->delay, (u64)rapid_minimum_of(&e->delay));
-	by_rtt = rapid_difference(s->rtt_ns, (u64)rapid_minimum_of(&law->flow.rtt));
-	return (u64)rapid_sclamp(rapid_smin(by_delay, by_rtt), 0, (s64)RAPID_RTT_CEILING_NS);
-}
-
-/*
- * Whether the packets of a stream waited for nearly the same time: the half-levels above, which must all have a stamp, and the least of
- * all, without what frames excuse. A crowd's queue is not that quiet, also where a flow has never seen it empty.
- */
-RAPID_FN int rapid_is_quiet(const struct rapid *law, const struct rapid_stream *s)
-{
-	s64 high = s->delay;
-	u32 told = 1;
-
-	for (u32 k = 0; k < RAPID_EDGES; k++) {
-		told &= s->low[k] != RAPID_UNSEEN;
-		high = rapid_smax(high, s->low[k]);
-	}
-	return told && rapid_difference((u64)high, (u64)s->delay) + s->excused_ns < (s64)(law->flow.rtt_ns / RAPID_QUIET_PART);
-}
-
-/* How fast the lowest delay rises from stream to stream, Q16. */
-RAPID_FN void rapid_note_growth(struct rapid *law, const struct rapid_stream *s, u64 duration)
-{
-	struct rapid_envelope *e = &law->envelope;
-	u64 centre = s->start_ns + duration / 2;
-
-	if (s->delay == RAPID_UNSEEN)
-		return;
-	if (e->stream_centre_ns && centre > e->stream_centre_ns) {
-		s64 slope = rapid_slope(rapid_difference((u64)s->delay, (u64)e->stream_delay), centre - e->stream_centre_ns);
-
-		e->growth = rapid_average(e->growth, slope, rapid_weight(RAPID_GROWTH_PER_ROUND, duration, law->flow.rtt_ns));
-	}
-	if (centre >= e->stream_centre_ns) {
-		e->stream_centre_ns = centre;
-		e->stream_delay = s->delay;
-	}
-}
-
-/* Whether a flow has no more packets per round trip than its floor. */
-RAPID_FN int rapid_is_at_floor(const struct rapid *law)
-{
-	return rapid_window_packets(&law->flow) <= RAPID_FLOOR_PACKETS;
-}
-
-RAPID_FN void rapid_note_loss(struct rapid *law, const struct rapid_stream *s, u64 duration)
-{
-	struct rapid_envelope *e = &law->envelope;
-	u64 weight = rapid_weight(RAPID_LOSS_PER_ROUND, duration, law->flow.rtt_ns);
-
-	if (s->lost >= s->sent)
-		return;
-	if (!rapid_is_at_floor(law) && rapid_window_packets(&law->flow) < RAPID_LOSS_FEW_PACKETS)
-		weight = rapid_min(weight, ((u64)s->sent << 16) / RAPID_LOSS_PACKETS);
-	e->loss = rapid_average(e->loss, rapid_fraction(s->lost, s->sent), weight);
-	e->losing = s->lost > 0;
-}
-
-/* Whether a pace of the receiver's clock was found (skew.h) while a stream was under way: its delays are then of two clocks. */
-RAPID_FN int rapid_is_of_two_clocks(const struct rapid *law, const struct rapid_stream *s)
-{
-	return law->skew.pace && s->start_ns < law->skew.found_ns;
-}
-
-/* What every stream says, whatever its kind: the queue, its growth, and loss. */
-RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration)
-{
-	struct rapid_envelope *e;
-
-	if (!law || !s)
-		return 0;
-	e = &law->envelope;
-	if (now - e->bucket_ns >= RAPID_BASE_BUCKET_NS && law->contest_stage < RAPID_CONTENDS) {
-		rapid_minimum_turn(&e->delay);
-		rapid_minimum_turn(&law->flow.rtt);
-		rapid_turn_pauses(e);
-		e->bucket_ns = now;
-	}
-	if (s->delay != RAPID_UNSEEN && !rapid_is_of_two_clocks(law, s))
-		rapid_minimum_take(&e->delay, s->delay);
-	e->queue_ns = rapid_standing_queue(law, s);
-	if (s->kind != RAPID_CHIRP && s->delay != RAPID_UNSEEN)
-		law->quiet_rtt_ns = rapid_is_quiet(law, s) ? rapid_above(s->rtt_ns, e->queue_ns) : 0;
-	rapid_note_growth(law, s, duration);
-	rapid_note_loss(law, s, duration);
-	return 1;
-}
-
-/* The queue that stamps make by themselves, */
-RAPID_FN u64 rapid_stamped_queue(const struct rapid *law)
-{
-	return RAPID_TOLERATED_NS + rapid_batch(&law->envelope) / RAPID_TOLERATED_BATCH_PART;
-}
-
-/* and with streams. */
-RAPID_FN u64 rapid_tolerated_queue(const struct rapid *law, u64 rate)
-{
-	return rapid_gap_ns(RAPID_TOLERATED_PACKETS * law->flow.packet, rate) + rapid_stamped_queue(law);
-}
-
 /* What of it is no reason to hold back. */
-RAPID_FN u64 rapid_excused_queue(const struct rapid *law, u64 rate)
+RAPID_FN u64 rapid_excused_queue(const struct rapid *law, const struct rapid_sight *sight)
 {
-	u64 packets = rapid_gap_ns(RAPID_TOLERATED_PACKETS * law->flow.packet, rate);
-	int lossy = law->envelope.loss > RAPID_LOSS_QUEUED_Q16 && !rapid_is_at_floor(law);
+	u64 packets = rapid_gap_ns(RAPID_TOLERATED_PACKETS * law->flow.packet, sight->rate);
+	int lossy = sight->loss > RAPID_LOSS_QUEUED_Q16 && !rapid_is_at_floor(law);
 
-	return rapid_above(rapid_tolerated_queue(law, rate), lossy ? packets : 0);
+	return rapid_above(rapid_tolerated_queue(law, sight->rate), lossy ? packets : 0);
 }
 
 /* The rate that a flow keeps whatever happens. */
@@ -219,29 +83,27 @@ RAPID_FN void rapid_set_rate(struct rapid *law, u64 rate)
 }
 
 /* Drain, overload and loss: what may only lower the target. Returns the target that is left. */
-RAPID_STAGE u64 rapid_hold_back(const struct rapid *law, u64 target, u64 rate)
+RAPID_STAGE u64 rapid_hold_back(const struct rapid *law, const struct rapid_sight *sight, u64 target)
 {
-	const struct rapid_envelope *e;
 	u64 kept, queue, delivered;
 
-	if (!law)
+	if (!law || !sight)
 		return 0;
-	e = &law->envelope;
-	kept = RAPID_ONE - law->tuning.margin;
-	queue = rapid_above(e->queue_ns, rapid_excused_queue(law, rate));
-	delivered = (u64)rapid_sclamp(RAPID_ONE - e->loss, 0, RAPID_ONE);
-	if (queue && e->growth > RAPID_GROWING_Q16)
-		target = rapid_min(target, rapid_scale(rate, kept) * RAPID_ONE / (u64)(RAPID_ONE + e->growth));
+	kept = rapid_scale(sight->rate, RAPID_ONE - law->tuning.margin);
+	queue = rapid_above(sight->queue_ns, rapid_excused_queue(law, sight));
+	delivered = (u64)rapid_sclamp(RAPID_ONE - sight->loss, 0, RAPID_ONE);
+	if (queue && sight->growth > RAPID_GROWING_Q16)
+		target = rapid_min(target, kept * RAPID_ONE / (u64)(RAPID_ONE + sight->growth));
 	if (queue) {
 		u64 share = RAPID_DRAIN_TIMES * RAPID_ONE * rapid_min(queue, law->flow.rtt_ns);
 		u64 drain = share / (RAPID_DRAIN_PART * law->flow.rtt_ns);
 
 		target = rapid_scale(target, RAPID_ONE - rapid_min(law->tuning.drain_cap, drain));
 	}
-	if (queue && e->loss > RAPID_LOSS_QUEUED_Q16)
-		target = rapid_min(target, rapid_scale(rapid_scale(rate, kept), delivered));
-	if (e->loss > RAPID_LOSS_ALONE_Q16)
-		target = rapid_min(target, rapid_scale(rate, delivered));
+	if (queue && sight->loss > RAPID_LOSS_QUEUED_Q16)
+		target = rapid_min(target, rapid_scale(kept, delivered));
+	if (sight->loss > RAPID_LOSS_ALONE_Q16)
+		target = rapid_min(target, rapid_scale(sight->rate, delivered));
 	return target;
 }
 

@@ -31,7 +31,7 @@
  * receiver's timer each time. So in a flow's first 32 streams the least lag of its first
  * window counts, too, less what the pace has taken from it since: a clock that is fast
  * by then was so from the beginning. (A pace that is found in two steps uses it in the
- * first only.) A stream that began before that sets no base delay (queue.h).
+ * first only.) A stream that began before that sets no base delay (measure.h).
  * And a chirp over such a clock rises from its first level on, as over a path that is full.
  * If that ended start-up, and the pace is found in a flow's first 32 streams, start-up is
  * made again (anew.h).

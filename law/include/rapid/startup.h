@@ -157,24 +157,23 @@ RAPID_FN void rapid_chirp_sample(struct rapid_chirp *chirp, u32 level, u32 half,
 		*low = (struct rapid_point){delay, sent};
 }
 
-/* What a chirp shows: points of the envelope, and the slopes between them. */
+/* What a chirp shows: points of the envelope, and the slopes between them. The points stay in the chirp. */
 struct rapid_tail {
-	struct rapid_point point[RAPID_CHIRP_LEVELS + 1];
-	u8 level[RAPID_CHIRP_LEVELS + 1];
+	u8 place[RAPID_CHIRP_LEVELS + 1]; /* of each point: level << 1 | half */
 	u32 points;
 	u32 tried;  /* levels sent to their end */
 	u32 usable; /* the levels below this one lost little */
 	u32 knee;   /* first point of the rising tail */
 };
 
-RAPID_FN const struct rapid_point *rapid_tail_point(const struct rapid_tail *t, u32 i)
-{
-	return &t->point[RAPID_INDEX(i, RAPID_CHIRP_LEVELS + 1)];
-}
+RAPID_FN u32 rapid_tail_place(const struct rapid_tail *t, u32 i) { return t->place[RAPID_INDEX(i, RAPID_CHIRP_LEVELS + 1)]; }
+RAPID_FN u32 rapid_tail_level(const struct rapid_tail *t, u32 i) { return rapid_tail_place(t, i) >> 1; }
 
-RAPID_FN u32 rapid_tail_level(const struct rapid_tail *t, u32 i)
+RAPID_FN const struct rapid_point *rapid_tail_point(const struct rapid_chirp *chirp, const struct rapid_tail *t, u32 i)
 {
-	return t->level[RAPID_INDEX(i, RAPID_CHIRP_LEVELS + 1)];
+	u32 place = rapid_tail_place(t, i);
+
+	return &chirp->low[RAPID_INDEX(place >> 1, RAPID_CHIRP_LEVELS)][place & 1];
 }
 
 RAPID_FN u64 rapid_level_rate(const struct rapid_chirp *chirp, u32 level)
@@ -182,24 +181,23 @@ RAPID_FN u64 rapid_level_rate(const struct rapid_chirp *chirp, u32 level)
 	return chirp->rate[RAPID_INDEX(level, RAPID_CHIRP_LEVELS)];
 }
 
-RAPID_FN s64 rapid_tail_slope(const struct rapid_tail *t, u32 i)
+RAPID_FN s64 rapid_tail_slope(const struct rapid_chirp *chirp, const struct rapid_tail *t, u32 i)
 {
-	const struct rapid_point *here = rapid_tail_point(t, i), *next;
+	const struct rapid_point *here = rapid_tail_point(chirp, t, i), *next;
 
 	if (i + 1 >= t->points)
 		return 0;
-	next = rapid_tail_point(t, i + 1);
+	next = rapid_tail_point(chirp, t, i + 1);
 	return rapid_slope(rapid_difference((u64)next->delay, (u64)here->delay), next->sent_ns - here->sent_ns);
 }
 
-RAPID_FN void rapid_tail_add(struct rapid_tail *t, const struct rapid_point *p, u32 level)
+RAPID_FN void rapid_tail_add(struct rapid_tail *t, const struct rapid_point *low, u32 level, u32 half)
 {
 	u32 i = RAPID_INDEX(t->points, RAPID_CHIRP_LEVELS + 1);
 
-	if (t->points > RAPID_CHIRP_LEVELS || p->delay == RAPID_UNSEEN)
+	if (t->points > RAPID_CHIRP_LEVELS || low[half].delay == RAPID_UNSEEN)
 		return;
-	t->point[i] = *p;
-	t->level[i] = (u8)level;
+	t->place[i] = (u8)(level << 1 | half);
 	t->points = i + 1;
 }
 
@@ -226,21 +224,21 @@ RAPID_STAGE int rapid_tail_collect(const struct rapid_chirp *chirp, struct rapid
 			t->usable = j;
 			break;
 		}
-		rapid_tail_add(t, low[0].delay != RAPID_UNSEEN ? &low[0] : &low[1], j);
+		rapid_tail_add(t, low, j, low[0].delay == RAPID_UNSEEN);
 		if (j == t->tried - 1 && low[0].delay != RAPID_UNSEEN)
-			rapid_tail_add(t, &low[1], j);
+			rapid_tail_add(t, low, j, 1);
 	}
 	return (int)t->points;
 }
 
 /* Finds the longest rising tail. Returns its first point. */
-RAPID_STAGE int rapid_tail_find(struct rapid_tail *t)
+RAPID_STAGE int rapid_tail_find(const struct rapid_chirp *chirp, struct rapid_tail *t)
 {
-	if (!t)
+	if (!chirp || !t)
 		return 0;
 	t->knee = t->points ? t->points - 1 : 0;
 	for (u32 i = 0; i < RAPID_CHIRP_LEVELS; i++) {
-		if (!t->knee || rapid_tail_slope(t, t->knee - 1) <= RAPID_TAIL_SLOPE_Q16)
+		if (!t->knee || rapid_tail_slope(chirp, t, t->knee - 1) <= RAPID_TAIL_SLOPE_Q16)
 			break;
 		t->knee--;
 	}
@@ -253,8 +251,8 @@ RAPID_FN int rapid_tail_has_knee(const struct rapid *law, const struct rapid_tai
 
 	if (t->knee + 1 >= t->points)
 		return 0;
-	rise = (u64)rapid_smax(0, rapid_difference((u64)rapid_tail_point(t, t->points - 1)->delay,
-						   (u64)rapid_tail_point(t, t->knee)->delay));
+	rise = (u64)rapid_smax(0, rapid_difference((u64)rapid_tail_point(&law->chirp, t, t->points - 1)->delay,
+						   (u64)rapid_tail_point(&law->chirp, t, t->knee)->delay));
 	needed = RAPID_KNEE_PACKETS * rapid_gap_ns(law->flow.packet, law->chirp.rate[RAPID_CHIRP_LEVELS - 1]);
 	return rise > rapid_max(needed, RAPID_KNEE_NS);
 }
@@ -277,8 +275,8 @@ RAPID_STAGE u64 rapid_tail_most(const struct rapid *law, const struct rapid_tail
 
 	if (!law || !t || from >= t->points)
 		return RAPID_RATE_CEILING;
-	first = rapid_tail_point(t, from);
-	last = rapid_tail_point(t, t->points - 1);
+	first = rapid_tail_point(&law->chirp, t, from);
+	last = rapid_tail_point(&law->chirp, t, t->points - 1);
 	took = rapid_difference(last->sent_ns + (u64)last->delay, first->sent_ns + (u64)first->delay);
 	from = rapid_tail_level(t, from);
 	for (u32 j = 0; j < RAPID_CHIRP_LEVELS; j++)
@@ -294,7 +292,7 @@ RAPID_FN u64 rapid_tail_available(struct rapid *law, const struct rapid_tail *t)
 {
 	const struct rapid_chirp *chirp = &law->chirp;
 	u32 j = rapid_tail_level(t, t->knee), up = rapid_tail_level(t, t->knee + 1);
-	s64 slope = rapid_tail_slope(t, t->knee), next = rapid_tail_slope(t, t->knee + 1);
+	s64 slope = rapid_tail_slope(chirp, t, t->knee), next = rapid_tail_slope(chirp, t, t->knee + 1);
 	u64 rate = rapid_level_rate(chirp, j);
 	u64 available = rate * RAPID_ONE / (u64)(RAPID_ONE + rapid_smax(slope, 0));
 	u64 below = j ? rapid_level_rate(chirp, j - 1) : 0;
@@ -340,30 +338,30 @@ RAPID_FN int rapid_chirp_is_crowded(const struct rapid *law, const struct rapid_
 }
 
 /* Whether a newcomer's delay fell from the first point to the last: a queue that drains, by others' leave and not for long. */
-RAPID_STAGE int rapid_tail_falls(const struct rapid_tail *t, u64 more_than)
+RAPID_STAGE int rapid_tail_falls(const struct rapid_chirp *chirp, const struct rapid_tail *t, u64 more_than)
 {
 	u64 first, last;
 
-	if (!t || t->points < 2)
+	if (!chirp || !t || t->points < 2)
 		return 0;
-	first = (u64)rapid_tail_point(t, 0)->delay;
-	last = (u64)rapid_tail_point(t, t->points - 1)->delay;
+	first = (u64)rapid_tail_point(chirp, t, 0)->delay;
+	last = (u64)rapid_tail_point(chirp, t, t->points - 1)->delay;
 	return rapid_difference(first, last) > (s64)more_than;
 }
 
 /* Whether the delay moved from point to point, in whatever way. */
-RAPID_STAGE int rapid_tail_moves(const struct rapid_tail *t, u64 more_than)
+RAPID_STAGE int rapid_tail_moves(const struct rapid_chirp *chirp, const struct rapid_tail *t, u64 more_than)
 {
 	s64 low = 0, high = 0;
 
-	if (!t || !t->points)
+	if (!chirp || !t || !t->points)
 		return 0;
 	for (u32 i = 1; i < RAPID_CHIRP_LEVELS + 1; i++) {
 		s64 above;
 
 		if (i >= t->points)
 			break;
-		above = rapid_difference((u64)rapid_tail_point(t, i)->delay, (u64)rapid_tail_point(t, 0)->delay);
+		above = rapid_difference((u64)rapid_tail_point(chirp, t, i)->delay, (u64)rapid_tail_point(chirp, t, 0)->delay);
 		low = rapid_smin(low, above);
 		high = rapid_smax(high, above);
 	}
@@ -379,7 +377,7 @@ RAPID_FN u64 rapid_chirp_grown(const struct rapid *law, const struct rapid_strea
 	u64 least = RAPID_CHIRP_GROWTH_LEAST * s->rate, grown;
 	u32 newcomer = law->streams < RAPID_NEW_STREAMS || law->anew;
 
-	if (newcomer && rapid_tail_moves(t, law->flow.rtt_ns / RAPID_CHIRP_MOVES_PART))
+	if (newcomer && rapid_tail_moves(&law->chirp, t, law->flow.rtt_ns / RAPID_CHIRP_MOVES_PART))
 		return least;
 	grown = rapid_min(rapid_tail_top(law, t) / RAPID_CHIRP_TRIED_PART, rapid_tail_most(law, t, t->points / 2));
 	return rapid_max(least, grown);
@@ -402,12 +400,12 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 	if (!law->flow.startup || !t.tried)
 		return 0;
 	rapid_tail_collect(&law->chirp, &t);
-	rapid_tail_find(&t);
+	rapid_tail_find(&law->chirp, &t);
 	if (rapid_chirp_is_crowded(law, s, &t)) {
 		rapid_leave_lossy(law, s);
 	} else if (rapid_tail_has_knee(law, &t)) {
 		/* by no more than a clock may be fast: it may be a clock's doing */
-		if (!t.knee && rapid_tail_slope(&t, 0) <= RAPID_ONE / RAPID_SKEW_MOST_PART)
+		if (!t.knee && rapid_tail_slope(&law->chirp, &t, 0) <= RAPID_ONE / RAPID_SKEW_MOST_PART)
 			law->chirp_rises = 1;
 		law->available = rapid_tail_available(law, &t);
 		if (late)
@@ -425,7 +423,7 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 		rapid_leave_startup(law, rapid_max(s->rate, sent));
 	} else if (s->app_limited && duration <= law->flow.rtt_ns / RAPID_CUT_ENOUGH_PART) {
 		/* It left soon enough. */
-	} else if (law->streams >= RAPID_NEW_STREAMS || !rapid_tail_falls(&t, law->flow.rtt_ns / RAPID_CHIRP_FALLS_PART)) {
+	} else if (law->streams >= RAPID_NEW_STREAMS || !rapid_tail_falls(&law->chirp, &t, law->flow.rtt_ns / RAPID_CHIRP_FALLS_PART)) {
 		rapid_set_rate(law, rapid_chirp_grown(law, s, &t));
 		return 1;
 	}

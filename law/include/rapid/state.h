@@ -43,7 +43,7 @@ struct rapid_chirp {
 	u32 lost[RAPID_CHIRP_LEVELS];
 };
 
-/* What envelope.h knows. Every arrival touches what stands first. */
+/* What measure.h and envelope.h know. Every arrival touches what stands first. */
 struct rapid_envelope {
 	u64 last_arrival_ns, last_sent_ns; /* of the packet stamped last, */
 	u32 untold;         /* and packets that arrived since, without a stamp */
@@ -183,7 +183,7 @@ struct rapid {
 	u32 spell;          /* and how many it sent before that, from the pause before on; ~0: it has not paused */
 	u16 cut_sent;       /* packets of the last streams that it cut short, */
 	u16 cut_lost;       /* and how many of these were lost */
-	u64 quiet_rtt_ns;   /* round trip of the last stream but chirps, less its queue, if that was quiet (queue.h); else 0 */
+	u64 quiet_rtt_ns;   /* round trip of the last stream but chirps, less its queue, if that was quiet (measure.h); else 0 */
 };
 
 #endif

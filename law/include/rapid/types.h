@@ -140,7 +140,7 @@ struct rapid_stream {
 	u64 room[5]; /* so that each begins with a cache line, where the first does */
 };
 
-/* Smallest value of the last 30-60 s: two buckets of 30 s (queue.h). */
+/* Smallest value of the last 30-60 s: two buckets of 30 s (measure.h). */
 struct rapid_minimum {
 	s64 now;
 	s64 before;

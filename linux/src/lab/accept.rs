@@ -42,8 +42,8 @@ pub(crate) fn accept(experiment: &Experiment, means: Means) -> Result<(), Unfit>
         return unfit("link", format!("{} links", experiment.links.len()), "one bottleneck, [path]");
     }
     if experiment.flows.iter().any(|flow| !flow.back.is_empty()) {
-        let expected = "one bottleneck, [path], and a way back that only delays";
-        return unfit("path.return", "a link on the way back, where acknowledgments queue", expected);
+        let expected = "one bottleneck, [path], and a return path that only delays";
+        return unfit("path.return", "a link on the return path, where acknowledgments queue", expected);
     }
     if experiment.links.len() > 1 {
         return unfit("link", "2 links", "one bottleneck, [path]");
@@ -61,7 +61,7 @@ pub(crate) fn accept(experiment: &Experiment, means: Means) -> Result<(), Unfit>
     flows(experiment)?;
     traffic(experiment)?;
     if experiment.gaps != GapModel::Perfect {
-        let expected = "\"perfect\", which here means: as well as this machine can";
+        let expected = "\"perfect\": the best that this machine can do";
         return unfit("sender.gaps", "a model of gaps", expected);
     }
     if experiment.record.links {
@@ -81,7 +81,7 @@ fn served(link: &LinkSpec, packet: Bytes) -> Result<(), Unfit> {
     }
     let (Some(variation), Some(key)) = (&service.variation, changes(link)) else { return Ok(()) };
     if service.shaper.is_some() {
-        return unfit(key, "a rate that changes and a shaper", "none: a change would fill the shaper's bucket, too");
+        return unfit(key, "a changing rate and a shaper", "none: a change would fill the shaper's bucket, too");
     }
     if variation.has_opportunities() && packet > OPPORTUNITY {
         let expected = format!("packets of {OPPORTUNITY} at most: the token bucket holds an opportunity, and no more");
@@ -111,13 +111,13 @@ fn steps(experiment: &Experiment, bottleneck: &Bottleneck<'_>) -> Result<(), Unf
 fn by_delay_line(link: &LinkSpec) -> Result<(), Unfit> {
     let wire = &link.impairments;
     if wire.reorder.is_some() {
-        return unfit("path.reorder", "packets that come late", "none: the delay line keeps their order");
+        return unfit("path.reorder", "reordering", "none: the delay line keeps their order");
     }
     if !wire.outages.is_empty() {
         return unfit("path.outages", format!("{} outages", wire.outages.len()), "none: the delay line has none");
     }
     if !wire.delay_steps.is_empty() {
-        return unfit("path.delay_steps", "a delay that changes", "none: the delay line holds all for one time");
+        return unfit("path.delay_steps", "a changing delay", "none: the delay line has one constant delay");
     }
     Ok(())
 }
@@ -165,7 +165,7 @@ fn receiver(experiment: &Experiment) -> Result<(), Unfit> {
     }
     if receiver.stamp_delay > Span::ZERO {
         let found = format!("\"{}\"", receiver.stamp_delay);
-        return unfit("receiver.stamp_delay", found, "\"0 s\": stamps are as late as the machine makes them");
+        return unfit("receiver.stamp_delay", found, "\"0 s\": timestamps cannot be delayed");
     }
     if receiver.ack_loss > Ratio::ZERO {
         return unfit("receiver.ack_loss", receiver.ack_loss.as_f64(), "0: the return path is lossless");
@@ -197,7 +197,7 @@ fn traffic(experiment: &Experiment) -> Result<(), Unfit> {
 
 fn flows(experiment: &Experiment) -> Result<(), Unfit> {
     if let Some(arrivals) = experiment.arrivals.first() {
-        let expected = "none: flows are there from their start on";
+        let expected = "none: flows do not arrive on this host";
         return unfit(format!("flow.{}.arrivals", arrivals.table), "flows that arrive", expected);
     }
     let Some(first) = experiment.flows.first() else { return Ok(()) };

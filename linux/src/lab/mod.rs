@@ -88,8 +88,8 @@ const CONDITIONS: [&str; 5] = [
     "hosts are network namespaces of one machine, devices are virtual, and all hosts share its processors",
     "the sender's device has gso_max_segs 1, so that every controller sends packets of one segment",
     "packets are frames with their Ethernet header: the MTU is 14 bytes less",
-    "queueing delay is from the entry of the queue to the entry of the next host, above the least of the run",
-    "cpu_s is the time that the machine's processors were not idle, whoever used them",
+    "queueing delay is the time from the queue's entry to the next host, less the smallest of the run",
+    "cpu_s is the busy time of the machine's processors, from all programs",
 ];
 
 /// Whether the lab can run a plan in real time.

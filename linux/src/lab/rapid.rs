@@ -64,6 +64,6 @@ fn in_words(reason: Reason) -> &'static str {
         Reason::Bursts => "packets leave in bursts",
         Reason::SwitchedOff => "Rapid was switched off",
         Reason::TooManyOfUser => "too many connections of one user",
-        Reason::Unknown => "for a reason unknown here",
+        Reason::Unknown => "for an unknown reason",
     }
 }

@@ -19,9 +19,9 @@ pub struct Counters {
     pub refused: u64,
     /// Those that Rapid began to steer.
     pub steered: u64,
-    /// Those that gave their slot back.
+    /// Those that released their slot.
     pub ended: u64,
-    /// Times that a peer's clock turned out to be none.
+    /// Times that a peer's arrival times were impossible for a clock.
     pub distrusted: u64,
     /// Times that arrivals ceased to come.
     pub silenced: u64,

@@ -35,7 +35,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub struct Replaced {
     /// The trial of the new version.
     pub trial: Trial,
-    /// Connections that go on with what was loaded before.
+    /// Connections that continue with the earlier version.
     pub old: usize,
 }
 

@@ -97,7 +97,7 @@ fn make(kernel: &Kernel, initrd: &[u8], folder: &Path) -> Result<Facts, VirtualE
         .and_then(|()| serde_json::from_slice(answered(&answer)?).map_err(VirtualError::doing("the machine's facts")))
         .map_err(|error| VirtualError(format!("{}: {error}; {}", kernel.name, last_words(&console))))?;
     if facts.late_median_ns > MOST_LATE_NS {
-        let late = format!("sleeps of 1 ms are late by {} ns, at the median", facts.late_median_ns);
+        let late = format!("sleeps of 1 ms are late by {} ns at the median", facts.late_median_ns);
         return Err(VirtualError(format!("{}: {late}; {MOST_LATE_NS} ns would do", kernel.name)));
     }
     // The disk may have become full meanwhile: then that is the reason.

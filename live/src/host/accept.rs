@@ -28,7 +28,7 @@ pub(super) fn accept(experiment: &Experiment) -> Result<(), Unfit> {
         return unfit("path.return", "a link on the way back", "[path] alone: the return path of a real path is fixed");
     }
     if experiment.links.len() > 1 {
-        let expected = "[path] alone: a real path has the links that it has";
+        let expected = "[path] alone: the links of a real path are unknown";
         return unfit("link", format!("{} links", experiment.links.len()), expected);
     }
     experiment.links.first().map_or(Ok(()), path)?;
@@ -37,18 +37,18 @@ pub(super) fn accept(experiment: &Experiment) -> Result<(), Unfit> {
         return unfit("traffic", format!("traffic of kind \"{}\"", traffic.kind.name()), expected);
     }
     if let Some(arrivals) = experiment.arrivals.first() {
-        let expected = "none: flows are there from their start on";
+        let expected = "none: flows do not arrive on this host";
         return unfit(format!("flow.{}.arrivals", arrivals.table), "flows that arrive", expected);
     }
     if experiment.gaps != GapModel::Perfect {
-        let expected = "\"perfect\", which here means: as well as this machine can";
+        let expected = "\"perfect\": the best that this machine can do";
         return unfit("sender.gaps", "a model of gaps", expected);
     }
     if experiment.record.links {
         return unfit("record.links", true, "false: the links of a real path are unknown");
     }
     if experiment.record.packets {
-        return unfit("record.packets", true, "false: a real path is seen from its ends only");
+        return unfit("record.packets", true, "false: a real path is observable only at its ends");
     }
     receiver(&experiment.receiver)?;
     if experiment.flows.len() > MOST_FLOWS {
@@ -68,21 +68,21 @@ fn path(link: &LinkSpec) -> Result<(), Unfit> {
             let expected = "\"fifo\", the default: the queues of a real path are its own";
             unfit("path.queue", format!("\"{}\"", link.queue.kind), expected)
         }
-        () if link.loss > Ratio::ZERO => has_none("loss", "losses at random"),
-        () if wire.reorder.is_some() => has_none("reorder", "packets that come late"),
+        () if link.loss > Ratio::ZERO => has_none("loss", "random losses"),
+        () if wire.reorder.is_some() => has_none("reorder", "reordering"),
         () if !wire.outages.is_empty() => has_none("outages", "outages"),
-        () if !wire.delay_steps.is_empty() => has_none("delay_steps", "a delay that changes"),
+        () if !wire.delay_steps.is_empty() => has_none("delay_steps", "a changing delay"),
         () if service.policer.is_some() => has_none("policer", "a policer"),
         () if service.shaper.is_some() => has_none("shaper", "a shaper"),
         () if service.aggregation.is_some() => has_none("aggregation", "service in bursts"),
-        () if *service != Service::default() => has_none("rate", "a rate that changes"),
+        () if *service != Service::default() => has_none("rate", "a changing rate"),
         () if *wire != Impairments::default() => has_none("loss", "impairments"),
         () => Ok(()),
     }
 }
 
 fn receiver(receiver: &ReceiverSpec) -> Result<(), Unfit> {
-    let none = "none: the server's machine and its card are as they are";
+    let none = "none: the server's hardware cannot be configured";
     match receiver {
         spec if spec.coalescing != Coalescing::NONE => {
             unfit("receiver.coalescing", format!("\"{}\"", spec.coalescing.time), none)
@@ -92,21 +92,21 @@ fn receiver(receiver: &ReceiverSpec) -> Result<(), Unfit> {
         }
         spec if spec.stamp_granularity > GRANULARITY => {
             let found = format!("\"{}\"", spec.stamp_granularity);
-            unfit("receiver.stamp_granularity", found, "\"1 ns\", that of the server's clock")
+            unfit("receiver.stamp_granularity", found, "\"1 ns\", the resolution of the server's clock")
         }
         spec if spec.clock != Ratio::ONE => {
             let found = format!("\"{} %\"", (1000.0 * spec.clock.as_f64()).round() / 10.0);
-            unfit("receiver.clock", found, "\"100 %\": the server's clock has the pace that it has")
+            unfit("receiver.clock", found, "\"100 %\": the server's clock cannot be configured")
         }
         spec if spec.stamp_delay > Span::ZERO => {
-            let expected = "\"0 s\": stamps are as late as the server makes them";
+            let expected = "\"0 s\": the server's timestamps cannot be delayed";
             unfit("receiver.stamp_delay", format!("\"{}\"", spec.stamp_delay), expected)
         }
         spec if spec.ack_loss > Ratio::ZERO => {
             unfit("receiver.ack_loss", spec.ack_loss.as_f64(), "0: a real path cannot be configured")
         }
         spec if spec.ack_bunching > Span::ZERO => {
-            let expected = "\"0 s\": the way back passes packets as it does";
+            let expected = "\"0 s\": the return path cannot be configured";
             unfit("receiver.ack_bunching", format!("\"{}\"", spec.ack_bunching), expected)
         }
         _ => Ok(()),

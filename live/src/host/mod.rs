@@ -26,8 +26,8 @@ const PATIENCE: Span = Span::from_secs(10);
 /// Conditions of every run.
 const CONDITIONS: [&str; 6] = [
     "the path is real: path.rate, path.delay, path.buffer and rtt of the scenario do not describe it and have no effect",
-    "queueing delay is the one-way delay above the least of the run, by the clocks of both ends",
-    "losses are those that the sender judged",
+    "queueing delay is the one-way delay less the smallest of the run, by the clocks of both ends",
+    "losses are those that the sender detected",
     "packets are IP packets, with UDP",
     "rapid counts no round trip below 20 ms, as in Linux TCP, unless the scenario sets shortest_round_trip",
     "cpu_s is the processor time of the sending end",
@@ -62,7 +62,7 @@ impl Host for Live {
             name: self.name().to_string(),
             badge: "measured: a real path, real time".to_string(),
             about: "This page shows a measurement over a real path, by a user-space sender. The path's links, \
-                its queues and its other users are unknown. Delays are those of packets, above the least of the run; the \
+                its queues and its other users are unknown. Delays are those of packets, less the smallest of the run; the \
                 scheduling of both machines is part of them."
                 .to_string(),
             path_unknown: true,

@@ -60,7 +60,7 @@ fn built(experiment: &Experiment, number: usize, now: Time, rtt: Span) -> Result
         return Ok(AnyController::External(own.make(setup)));
     }
     if let Some(file) = &spec.file {
-        let object = experiment::brought::open(file).map_err(|error| error.to_string())?;
+        let object = experiment::plugins::open(file).map_err(|error| error.to_string())?;
         return object.build(setup, &spec.settings).map_err(|error| error.to_string());
     }
     let entry =

@@ -89,7 +89,7 @@ const BPS_PER_MBPS: f64 = 1e6;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unsure {
     /// The gaps could not be made.
-    #[error("this machine could not make the gaps of {0} of {1} streams")]
+    #[error("this machine could not create the gaps of {0} of {1} streams")]
     NotMade(u32, u32),
     /// A clock stepped.
     #[error("a clock stepped in {0} of {1} streams")]
@@ -102,29 +102,27 @@ pub enum Unsure {
     Unread(Abstain),
     /// The whole link is available up to the fastest permitted stream.
     #[error(
-        "more than {:.2} Mbit/s are free: the fastest streams that --rate, this machine and the server allow were not slowed",
+        "more than {:.2} Mbit/s are available: the fastest streams that --rate, this machine and the server allow were not slowed",
         *.0 as f64 / BPS_PER_MBPS
     )]
     Beyond(u64),
     /// The available bandwidth is below the slowest stream.
-    #[error("less than {:.2} Mbit/s are free", *.0 as f64 / BPS_PER_MBPS)]
+    #[error("less than {:.2} Mbit/s are available", *.0 as f64 / BPS_PER_MBPS)]
     Below(u64),
     /// Longer streams were slowed at a rate that shorter ones passed.
-    #[error("longer streams are slowed at a rate that short ones pass: a token bucket, or traffic that changes")]
+    #[error("long streams are slowed at a rate at which short ones are not: a token bucket, or changing traffic")]
     Bucket,
     /// Longer streams passed at a rate at which shorter ones were slowed.
-    #[error("longer streams pass at a rate at which short ones are slowed: traffic that changes")]
+    #[error("short streams are slowed at a rate at which long ones are not: changing traffic")]
     Disagree,
     /// Parts of the streams that fill the link arrive at very different rates.
-    #[error(
-        "other traffic comes in bursts as long as a stream: the available bandwidth changes too much for an estimate"
-    )]
+    #[error("other traffic has bursts as long as a stream: the available bandwidth changes too much for an estimate")]
     Unsteady,
     /// The budget was used up first.
-    #[error("the streams differ too much for {0} bytes")]
+    #[error("the streams differ too much for an estimate within {0} bytes")]
     Budget(u64),
     /// Streams at the value and above it were slowed as if less were available than what streams below it passed.
-    #[error("streams are slowed by too little: so small a part of the link is free that 10 % more or less is not seen")]
+    #[error("streams are slowed too little: the available share of the link is too small to resolve 10 %")]
     Little,
 }
 

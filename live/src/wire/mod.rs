@@ -224,12 +224,12 @@ impl Reason {
     pub fn words(self) -> &'static str {
         match self {
             Reason::Done => "done",
-            Reason::Busy => "the server has no rate or no place left",
+            Reason::Busy => "the server has no rate or slot left",
             Reason::Limit => "a limit of the session was reached",
-            Reason::Silence => "no packet arrived for too long",
-            Reason::Ends => "the server ends",
-            Reason::Wrong => "a packet did not fit the session",
-            Reason::Unwanted => "the receiver does not take the file",
+            Reason::Silence => "timeout: no packet arrived",
+            Reason::Ends => "the server is shutting down",
+            Reason::Wrong => "a packet was invalid in this session",
+            Reason::Unwanted => "the receiver rejects the file",
         }
     }
 }

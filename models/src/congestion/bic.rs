@@ -42,8 +42,9 @@ use crate::units::{Ratio, Span, Time};
 const BETA: Parameter<Ratio> =
     Parameter::new("beta", Ratio::of(819, 1024), PROPER, "factor on the window after a loss");
 const MAX_INCREMENT: Parameter<u32> =
-    Parameter::new("max_increment", 16, 1..=10_000, "most packets to add per round trip");
-const LOW_WINDOW: Parameter<u32> = Parameter::new("low_window", 14, 1..=10_000, "act as Reno up to this many packets");
+    Parameter::new("max_increment", 16, 1..=10_000, "maximum window increase per round trip, in packets");
+const LOW_WINDOW: Parameter<u32> =
+    Parameter::new("low_window", 14, 1..=10_000, "window up to which it acts as Reno, in packets");
 const SMOOTH_PART: Parameter<u32> =
     Parameter::new("smooth_part", 20, 1..=10_000, "4 times the round trips per packet near the maximum");
 const FAST_CONVERGENCE: Parameter<bool> =

@@ -31,7 +31,7 @@ use crate::settings::{Parameter, Parameters, SettingError, Settings};
 use crate::units::Time;
 
 const GAMMA: Parameter<u32> =
-    Parameter::new("gamma", 30, 1..=1_000_000, "shrink the delay window from this many packets queued");
+    Parameter::new("gamma", 30, 1..=1_000_000, "queued packets from which the delay window shrinks");
 
 /// The settings.
 pub const PARAMETERS: Parameters = &[&GAMMA];

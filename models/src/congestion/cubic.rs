@@ -50,7 +50,7 @@ const FULL_RENO: Parameter<bool> = Parameter::switch(
     "Reno's estimate grows by a packet per round trip from the window before the loss on (RFC 9438); false: never (Linux)",
 );
 const HYSTART: Parameter<bool> =
-    Parameter::switch("hystart", true, "leave the first slow start when delay rises (HyStart++)");
+    Parameter::switch("hystart", true, "leave initial slow start when delay rises (HyStart++)");
 
 /// The settings.
 pub const PARAMETERS: Parameters = &[&BETA, &ABE, &C, &FAST_CONVERGENCE, &RENO_FRIENDLY, &FULL_RENO, &HYSTART];

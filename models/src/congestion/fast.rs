@@ -42,7 +42,7 @@ use crate::settings::{OneOf, PROPER, Parameter, Parameters, SettingError, Settin
 use crate::units::{Bytes, Rate, Ratio, Span, Time};
 
 const ALPHA: Parameter<u32> =
-    Parameter::new("alpha", 0, 0..=1_000_000, "packets to keep queued; 0: 8, 20 or 200, by the rate");
+    Parameter::new("alpha", 0, 0..=1_000_000, "target number of queued packets; 0: 8, 20 or 200, by the rate");
 const GAMMA: Parameter<Ratio> =
     Parameter::new("gamma", Ratio::of(1, 2), PROPER, "share of the way to the target per update");
 const DELAY: OneOf = OneOf::new(

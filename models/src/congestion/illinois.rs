@@ -30,7 +30,7 @@ use crate::settings::{Parameter, Parameters, SettingError, Settings};
 use crate::units::{Span, Time};
 
 const WIN_THRESH: Parameter<u32> =
-    Parameter::new("win_thresh", 15, 0..=1_000_000, "act as Reno below this many packets");
+    Parameter::new("win_thresh", 15, 0..=1_000_000, "window below which it acts as Reno, in packets");
 const THETA: Parameter<u32> = Parameter::new("theta", 5, 1..=255, "rounds of low delay before the fastest growth");
 
 /// The settings.

@@ -30,8 +30,12 @@ use crate::units::{Ecn, Ratio, Time};
 
 const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(1, 2), PROPER, "factor on the window after a loss");
 const ABE: Parameter<bool> = Parameter::switch("abe", false, "a mark leaves 0.8 of the window, not beta (RFC 8511)");
-const ABC_LIMIT: Parameter<u32> =
-    Parameter::new("abc_limit", 2, 1..=1_000_000, "most packets to add per acknowledgment in slow start (RFC 3465: L)");
+const ABC_LIMIT: Parameter<u32> = Parameter::new(
+    "abc_limit",
+    2,
+    1..=1_000_000,
+    "maximum window increase per acknowledgment in slow start, in packets (RFC 3465: L)",
+);
 
 /// The settings.
 pub const PARAMETERS: Parameters = &[&BETA, &ABE, &ABC_LIMIT];

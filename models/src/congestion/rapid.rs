@@ -24,23 +24,23 @@ const MARGIN: Parameter<Ratio> = Parameter::new(
     "margin",
     DEFAULTS.margin,
     Ratio::ZERO..=Ratio::of(1, 2),
-    "share of the available bandwidth to leave free",
+    "fraction of the available bandwidth to leave unused",
 );
 const RANGE: Parameter<Ratio> = Parameter::new(
     "range",
     DEFAULTS.range,
     Ratio::of(5, 100)..=Ratio::of(3, 1),
-    "how far a stream's top rate exceeds its bottom rate",
+    "spread of a stream's rates: highest over lowest, less 1",
 );
 const COMPETITIVE: Parameter<bool> =
-    Parameter::switch("competitive", DEFAULTS.competitive, "compete with flows that fill the queue, by filling it too");
+    Parameter::switch("competitive", DEFAULTS.competitive, "fill the queue in competition with flows that fill it");
 /// A packet's own time at the bottleneck may be far more than the round trip of a path without a queue: the rate would then be
 /// averaged over less than a packet.
 const SHORTEST: Parameter<Span> = Parameter::new(
     "shortest_round_trip",
     DEFAULTS.shortest_round_trip,
     Span::ZERO..=Span::from_millis(1000),
-    "a shorter round trip is taken for this where time is counted in round trips",
+    "smallest round-trip time used where the law counts in round trips; 0 s: none",
 );
 
 /// The settings.

@@ -23,37 +23,44 @@ const MARGIN: Parameter<Ratio> = Parameter::new(
     "margin",
     DEFAULTS.margin,
     Ratio::ZERO..=Ratio::of(1, 2),
-    "share of the available bandwidth to leave free",
+    "fraction of the available bandwidth to leave unused",
 );
 const RANGE: Parameter<Ratio> = Parameter::new(
     "range",
     DEFAULTS.range,
     Ratio::of(5, 100)..=Ratio::of(3, 1),
-    "how far a stream's top rate exceeds its bottom rate",
+    "spread of a stream's rates: highest over lowest, less 1",
 );
-const TAU: Parameter<Span> = Parameter::new("tau", DEFAULTS.tau, any(), "time constant of an increase");
-const ETA: Parameter<u32> =
-    Parameter::new("eta", DEFAULTS.eta, 1..=1000, "streams per decrease (the dissertation's tables print 1/eta)");
-const ETA_TIME: Parameter<Span> =
-    Parameter::new("eta_time", DEFAULTS.eta_time, any(), "time constant of a decrease, instead of eta; zero: unused");
-const GAMMA: Parameter<u32> =
-    Parameter::new("gamma", DEFAULTS.gamma, 1..=1000, "estimates to average per change of the rate");
-const LEVELS: Parameter<u32> = Parameter::new("levels", DEFAULTS.levels, 2..=16, "rates in a stream");
+const TAU: Parameter<Span> = Parameter::new("tau", DEFAULTS.tau, any(), "time constant of rate increases");
+const ETA: Parameter<u32> = Parameter::new(
+    "eta",
+    DEFAULTS.eta,
+    1..=1000,
+    "time constant of rate decreases, in streams (the dissertation's tables print 1/eta)",
+);
+const ETA_TIME: Parameter<Span> = Parameter::new(
+    "eta_time",
+    DEFAULTS.eta_time,
+    any(),
+    "time constant of rate decreases, in place of eta; zero: unused",
+);
+const GAMMA: Parameter<u32> = Parameter::new("gamma", DEFAULTS.gamma, 1..=1000, "estimates averaged per rate update");
+const LEVELS: Parameter<u32> = Parameter::new("levels", DEFAULTS.levels, 2..=16, "rates per stream");
 const PACKETS_PER_LEVEL: Parameter<u32> = Parameter::new(
     "packets_per_level",
     DEFAULTS.packets_per_level,
     2..=MOST_PACKETS / 2,
-    "packets per rate; at most 512 in a stream",
+    "packets per rate; at most 512 per stream",
 );
 const EPSILON: Parameter<Span> =
-    Parameter::new("epsilon", DEFAULTS.epsilon, any(), "least growth of a gap that shows congestion");
+    Parameter::new("epsilon", DEFAULTS.epsilon, any(), "smallest growth of a gap that indicates congestion");
 const SMOOTHING: Parameter<u32> =
     Parameter::new("smoothing", DEFAULTS.smoothing, 1..=512, "window of the final smoothing, in packets");
 const LOSS_CUT: Parameter<Ratio> = Parameter::new(
     "loss_cut",
     DEFAULTS.loss_cut,
     Ratio::ZERO..=Ratio::ONE,
-    "share of the rate to cut per loss recovery",
+    "fraction of the rate to cut per loss recovery",
 );
 const ESTIMATOR: OneOf =
     OneOf::new("estimator", &["streams", "ideal", "raw", "learnt"], "source of the available bandwidth");
@@ -61,7 +68,7 @@ const INITIAL_RATE: Parameter<Rate> = Parameter::new(
     "initial_rate",
     DEFAULTS.initial_rate,
     any(),
-    "rate to begin at, without start-up; zero: 10 packets per round trip, and start-up",
+    "initial rate, without start-up; zero: 10 packets per round trip, with start-up",
 );
 
 /// The settings.

@@ -34,10 +34,9 @@ use crate::congestion::window_based::{Law, State};
 use crate::settings::{Parameter, Parameters, SettingError, Settings};
 use crate::units::Time;
 
-const ALPHA: Parameter<u32> = Parameter::new("alpha", 2, 0..=1_000_000, "grow below this many packets queued");
-const BETA: Parameter<u32> = Parameter::new("beta", 4, 0..=1_000_000, "shrink above this many packets queued");
-const GAMMA: Parameter<u32> =
-    Parameter::new("gamma", 1, 0..=1_000_000, "end slow start above this many packets queued");
+const ALPHA: Parameter<u32> = Parameter::new("alpha", 2, 0..=1_000_000, "queued packets below which the window grows");
+const BETA: Parameter<u32> = Parameter::new("beta", 4, 0..=1_000_000, "queued packets above which the window shrinks");
+const GAMMA: Parameter<u32> = Parameter::new("gamma", 1, 0..=1_000_000, "queued packets above which slow start ends");
 
 /// The settings.
 pub const PARAMETERS: Parameters = &[&ALPHA, &BETA, &GAMMA];

@@ -77,7 +77,7 @@ pub struct Params {
     pub level_time: Span,
     /// Contend with flows that fill the queue (`contest.h`).
     pub competitive: bool,
-    /// A shorter round trip is taken for this where time is counted in round trips: for a host whose timers are
+    /// Smallest round-trip time used where the law counts in round trips: for a host whose timers are
     /// coarse. Zero for none.
     pub shortest_round_trip: Span,
 }
@@ -113,7 +113,7 @@ pub struct ThesisParams {
     pub loss_cut: Ratio,
     /// Where the available bandwidth comes from.
     pub estimator: Estimator,
-    /// The rate to begin at, without start-up; zero: 10 packets per round trip, and start-up.
+    /// The initial rate, without start-up; zero: 10 packets per round trip, with start-up.
     pub initial_rate: Rate,
 }
 

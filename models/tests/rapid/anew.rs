@@ -7,18 +7,18 @@ const RTT: Span = Span::from_millis(40);
 const STREAM: u64 = 8;
 
 /// A flow whose timer has expired until it stands at its floor: two packets per round trip.
-fn fallen() -> Told {
-    let mut flow = Told::new(&Params::new(PACKET), RTT);
+fn fallen() -> ScriptedFlow {
+    let mut flow = ScriptedFlow::new(&Params::new(PACKET), RTT);
     fall(&mut flow);
     flow
 }
 
-fn fall(flow: &mut Told) {
+fn fall(flow: &mut ScriptedFlow) {
     (0..20).for_each(|_| flow.law.on_timeout());
 }
 
 /// The same until all streams are back that were sent faster: they take the rate up again.
-fn fall_for_long(flow: &mut Told) {
+fn fall_for_long(flow: &mut ScriptedFlow) {
     for _ in 0..4 {
         fall(flow);
         flow.run(RTT * 2);
@@ -27,13 +27,13 @@ fn fall_for_long(flow: &mut Told) {
 }
 
 /// Runs until start-up begins, or for so many round trips. Returns how many it took.
-fn until_anew(flow: &mut Told, rounds: u64) -> Option<f64> {
+fn until_anew(flow: &mut ScriptedFlow, rounds: u64) -> Option<f64> {
     let began = flow.now;
     flow.run_until(RTT * rounds, |law| law.probe().startup).then(|| flow.rounds_since(began))
 }
 
 /// The same, but the flow falls again after every ten round trips without it, so that it does not grow out of the range.
-fn until_anew_held(flow: &mut Told, rounds: u64) -> Option<f64> {
+fn until_anew_held(flow: &mut ScriptedFlow, rounds: u64) -> Option<f64> {
     let began = flow.now;
     for _ in 0..rounds / 10 {
         if until_anew(flow, 10).is_some() {
@@ -58,7 +58,7 @@ fn over_an_empty_path_it_begins_anew_after_one_stream() {
 #[test]
 fn behind_a_fast_clock_and_a_receivers_timer_it_begins_anew_after_three_streams() {
     let rtt = Span::from_millis(200);
-    let mut flow = Told::new(&Params::new(PACKET), rtt);
+    let mut flow = ScriptedFlow::new(&Params::new(PACKET), rtt);
     flow.clock_ppm = 40_000;
     flow.run(rtt / 2);
     fall(&mut flow); // its first chirp is not back yet
@@ -74,7 +74,7 @@ fn behind_a_fast_clock_and_a_receivers_timer_it_begins_anew_after_three_streams(
 #[test]
 fn a_clock_that_becomes_fast_hides_no_queue() {
     let rtt = Span::from_millis(200);
-    let mut flow = Told::new(&Params::new(PACKET), rtt);
+    let mut flow = ScriptedFlow::new(&Params::new(PACKET), rtt);
     for _ in 0..300 {
         flow.run(rtt);
         fall(&mut flow);
@@ -99,7 +99,7 @@ fn over_a_short_queue_it_begins_anew_after_two_streams() {
 
 #[test]
 fn a_flow_that_may_compete_begins_anew_after_two_streams() {
-    let mut flow = Told::new(&Params { competitive: true, ..Params::new(PACKET) }, RTT);
+    let mut flow = ScriptedFlow::new(&Params { competitive: true, ..Params::new(PACKET) }, RTT);
     fall(&mut flow);
     let took = until_anew(&mut flow, 40).expect("begins anew");
     assert!((1.5 * STREAM as f64..=18.0).contains(&took), "{took} round trips");

@@ -8,8 +8,8 @@ const ROUND_S: f64 = 0.0725;
 /// A packet leaves at 1.2 times the pace of its window.
 const PACE: f64 = 1.2;
 
-fn on_an_empty_path(competitive: bool) -> Told {
-    let mut flow = Told::new(&Params { competitive, margin: Ratio::ZERO, ..Params::new(PACKET) }, RTT);
+fn on_an_empty_path(competitive: bool) -> ScriptedFlow {
+    let mut flow = ScriptedFlow::new(&Params { competitive, margin: Ratio::ZERO, ..Params::new(PACKET) }, RTT);
     flow.law.on_timeout(); // ends start-up
     flow.run(Span::from_millis(500));
     assert!(flow.run_until(Span::from_secs(20), |law| law.rate().bps() > 100_000_000), "{} Mbit/s", mbps(&flow));
@@ -17,29 +17,29 @@ fn on_an_empty_path(competitive: bool) -> Told {
 }
 
 /// Some time on the empty path, then with a queue of others for `span`.
-fn beside_a_queue(competitive: bool, span: Span) -> Told {
+fn beside_a_queue(competitive: bool, span: Span) -> ScriptedFlow {
     let mut flow = on_an_empty_path(competitive);
     meet_a_queue(&mut flow, span);
     flow
 }
 
-fn meet_a_queue(flow: &mut Told, span: Span) {
+fn meet_a_queue(flow: &mut ScriptedFlow, span: Span) {
     for step in 0..span.nanos() / 50_000_000 {
         flow.queue = Span::from_micros(40_000 + step * 3_090 % 5_000);
         flow.run(Span::from_millis(50));
     }
 }
 
-fn mbps(flow: &Told) -> f64 {
+fn mbps(flow: &ScriptedFlow) -> f64 {
     flow.law.rate().bps() as f64 / 1e6
 }
 
 /// The window that the rate belongs to.
-fn window_packets(flow: &Told) -> f64 {
+fn window_packets(flow: &ScriptedFlow) -> f64 {
     flow.law.rate().bps() as f64 / PACE * (flow.rtt + flow.queue).as_secs_f64() / PACKET.bits() as f64
 }
 
-fn a_loss_is_no_reason(flow: &mut Told) {
+fn a_loss_is_no_reason(flow: &mut ScriptedFlow) {
     let before = mbps(flow);
     flow.law.on_recovery();
     assert!((mbps(flow) - before).abs() < 1e-9, "{before} to {}", mbps(flow));

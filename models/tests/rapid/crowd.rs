@@ -14,8 +14,8 @@ fn a_quarter(number: u64) -> bool {
 }
 
 /// One of many flows: it has lost packets of every stream for long.
-fn crowded(loses: fn(u64) -> bool) -> Told {
-    let mut flow = Told::new(&Params::new(PACKET), RTT);
+fn crowded(loses: fn(u64) -> bool) -> ScriptedFlow {
+    let mut flow = ScriptedFlow::new(&Params::new(PACKET), RTT);
     flow.loses = loses;
     flow.run(RTT * 200);
     flow
@@ -44,7 +44,7 @@ fn a_stream_that_loses_nothing_gives_the_floor_back() {
 
 #[test]
 fn losing_everything_is_an_outage_and_keeps_the_floor() {
-    let mut flow = Told::new(&Params::new(PACKET), RTT);
+    let mut flow = ScriptedFlow::new(&Params::new(PACKET), RTT);
     flow.run(RTT * 10);
     flow.loses = |_| true;
     flow.run(RTT * 100);
@@ -56,7 +56,7 @@ fn losing_everything_is_an_outage_and_keeps_the_floor() {
 #[test]
 fn streams_of_a_flow_that_loses_packets_are_half_as_long() {
     let streams_in = |loses: fn(u64) -> bool| {
-        let mut flow = Told::new(&Params::new(PACKET), RTT);
+        let mut flow = ScriptedFlow::new(&Params::new(PACKET), RTT);
         (0..20).for_each(|_| flow.law.on_timeout());
         flow.loses = loses;
         flow.run(RTT * 20);
@@ -71,8 +71,8 @@ fn streams_of_a_flow_that_loses_packets_are_half_as_long() {
 
 /// A late flow, when it has raised its rate for the first time. Others add this delay once it has sent for 5 ms, some four packets of
 /// the nineteen of its first chirp.
-fn late_flow_with_queue(queue: Span) -> Told {
-    let mut flow = Told::new(&Params::new(PACKET), RTT);
+fn late_flow_with_queue(queue: Span) -> ScriptedFlow {
+    let mut flow = ScriptedFlow::new(&Params::new(PACKET), RTT);
     flow.run(Span::from_millis(5));
     flow.queue = queue;
     let first = flow.packets_per_round();

@@ -13,12 +13,12 @@ mod hostile;
 mod kept;
 mod policer;
 mod reading;
+mod scripted;
 mod thesis;
-mod told;
 mod window;
 
 use bottleneck::{Bottleneck, Cross, Path, ms};
 use packetscale_models::rapid::{Law, LawParams, Params, ThesisParams};
 use packetscale_models::units::{Bytes, Rate, Ratio, Span, Time};
+use scripted::{PACKET, ScriptedFlow};
 use std::collections::VecDeque;
-use told::{PACKET, Told};

@@ -66,7 +66,7 @@ fn ladder(span: f64) -> [f64; 4] {
 
 impl Reading {
     pub fn new(packet: f64, rate: f64, rtt: f64, seed: u32) -> Reading {
-        let k = 0.5 / rate; // the law was told 10 packets a round trip, and a timeout halved it
+        let k = 0.5 / rate; // the law assumes 10 packets per round trip, and a timeout halved it
         Reading { packet, rate, rtt_min: rtt, delay_min: NONE, k, random: seed | 1, ..Reading::default() }
     }
 

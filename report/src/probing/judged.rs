@@ -25,7 +25,7 @@ pub fn content(name: &str, recipe: String, points: &[SweepPoint], readers: &[Rea
             pictures.extend(stages(probe, readers).into_iter().map(|picture| (heading(probe), picture)));
         }
     }
-    pictures.extend(errors(scores).map(|picture| ("How errors spread".to_string(), picture)));
+    pictures.extend(errors(scores).map(|picture| ("Distribution of errors".to_string(), picture)));
     ProbePage {
         name: name.to_string(),
         about: format!("{streams} probe streams in {runs} runs of cross traffic."),
@@ -56,7 +56,7 @@ fn stages(probe: &ProbeStream, readers: &[Reader]) -> Vec<Picture> {
     let raw = probe.stream();
     let fits = fitting(probe);
     let seen = picture(
-        "As it was seen",
+        "Observed gaps",
         "Each packet's gap as it was sent, behind the bottleneck, and as the receiver saw it.",
         &raw,
         fits,
@@ -113,7 +113,7 @@ fn picture(title: &str, caption: &str, stream: &Stream, fits: f64) -> Drawn {
         lines: Vec::new(),
     };
     let level = vec![fits; sent.len()];
-    Drawn(picture).with("sent", &sent).with("seen", &receive(stream)).with("at what was available", &level)
+    Drawn(picture).with("sent", &sent).with("seen", &receive(stream)).with("at the available bandwidth", &level)
 }
 
 fn line(name: &str, gaps: &[f64]) -> Line {

@@ -42,7 +42,7 @@ pub fn html(streams: &ProbePage) -> String {
     _ = write!(
         body,
         "<header>\n<p class=\"over\">packetscale <span class=\"host\">probe streams, simulated</span></p>\n<h1>{}</h1>\n\
-         <p class=\"verdict\">{}</p>\n</header>\n<section id=\"scores\">\n<h2>How near</h2>\n",
+         <p class=\"verdict\">{}</p>\n</header>\n<section id=\"scores\">\n<h2>Accuracy</h2>\n",
         escape(&streams.name),
         escape(&streams.about),
     );

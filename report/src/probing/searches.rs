@@ -15,7 +15,7 @@ pub fn content(name: &str, recipe: String, searches: &[Search]) -> ProbePage {
         head: lines[0].clone(),
         keys: searches.first().map_or(0, |search| search.key.len()),
         rows: lines[1..].to_vec(),
-        pictures: first.map(|search| ("Which rates were sent".to_string(), picture(search))).collect(),
+        pictures: first.map(|search| ("Rates sent".to_string(), picture(search))).collect(),
         notes: vec![
             "A search holds if the bandwidth available from its first packet to its last is between low and high. Grey are \
              the rates at which a fleet's streams did not agree; N is the number of packets in a stream."
@@ -41,8 +41,8 @@ fn picture(search: &Search) -> Picture {
         lines: vec![
             line("sent", &|at| search.sent[at].rate),
             line("available", &|at| search.sent[at].available),
-            line("low, in the end", &|_| search.found.low),
-            line("high, in the end", &|_| search.found.high),
+            line("final low", &|_| search.found.low),
+            line("final high", &|_| search.found.high),
         ],
     }
 }

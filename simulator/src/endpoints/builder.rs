@@ -8,7 +8,7 @@ use super::lines::Line;
 use super::return_path::ReturnPath;
 use crate::held::Held;
 use crate::{Mode, RunError};
-use experiment::brought::{MOST_STATES_BYTES, Object, OpenError};
+use experiment::plugins::{MOST_STATES_BYTES, Object, OpenError};
 use experiment::scenario::{Experiment, FlowSpec, Size};
 use experiment::traffic::Application;
 use experiment::traffic::chance::{Purpose, seed};
@@ -240,8 +240,7 @@ impl<'e> FlowBuilder<'e> {
         for file in experiment.flows.iter().filter_map(|spec| spec.controller.file.as_deref()) {
             bytes += self.opened(file)?.state_bytes();
             if bytes > MOST_STATES_BYTES {
-                let found =
-                    format!("states of more than {MOST_STATES_BYTES} bytes in {} flows", experiment.flows.len());
+                let found = format!("more than {MOST_STATES_BYTES} bytes of state in {} flows", experiment.flows.len());
                 let expected = "fewer flows, or a smaller state_bytes".to_string();
                 return Err(RunError::External(OpenError { file: file.to_path_buf(), found, expected }));
             }
@@ -255,7 +254,7 @@ impl<'e> FlowBuilder<'e> {
         if let Some((_, object)) = self.opened.iter().find(|(known, _)| *known == file) {
             return Ok(object);
         }
-        let object = experiment::brought::open(file).map_err(RunError::External)?;
+        let object = experiment::plugins::open(file).map_err(RunError::External)?;
         self.opened.push((file.to_path_buf(), object));
         Ok(object)
     }

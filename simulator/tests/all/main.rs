@@ -2,7 +2,6 @@
 
 mod applications;
 mod arrivals;
-mod brought;
 mod caught_up;
 mod connections;
 mod fused_is_stepped;
@@ -12,6 +11,7 @@ mod hosts;
 mod marks;
 mod packets;
 mod paused;
+mod plugins;
 mod probes;
 mod processor_sharing;
 mod queue_mean;

@@ -1,7 +1,7 @@
 //! A run that waits is the run that does not: the oracle is the same experiment, made at once.
 
 use super::*;
-use experiment::brought::{Maker, Own};
+use experiment::plugins::{Maker, Own};
 use experiment::scenario::ControllerSpec;
 use packetscale_models::congestion::newreno::NewReno;
 use packetscale_models::congestion::{

@@ -160,9 +160,11 @@ fn text(judge: &Judge<'_>, genome: &Genome, asker: &Asker<'_>, finding: &Finding
         by_seed.join(", ")
     );
     let state = match (finding.confirmed, finding.simplest) {
-        (false, _) => "It was not tried with other seeds, nor made simpler.",
-        (true, false) => "It was not made as simple as it can be.",
-        (true, true) => "What is left of the path matters: without it less than three quarters of this is left.",
+        (false, _) => "Not repeated with other seeds, not simplified.",
+        (true, false) => "Not fully simplified.",
+        (true, true) => {
+            "Every remaining condition matters: without any one, less than three quarters of the difference remains."
+        }
     };
     let found = format!("Found (version {}) by `{}`. {state}", asker.version, asker.command);
     let expectations = expectations(judge, finding, asker, capacity);
@@ -191,9 +193,9 @@ fn expectations(judge: &Judge<'_>, finding: &Finding, asker: &Asker<'_>, capacit
         let bound = rounded(figure.moved(value, by, capacity), 4);
         let side = if upward { "at_most" } else { "at_least" };
         let why = if is_subject {
-            "what was found, less a quarter of the difference: when this is missed, it has become better"
+            "value found, less a quarter of the difference; a miss is an improvement"
         } else {
-            "the reference is not as bad on this path"
+            "the reference does better on this path"
         };
         let selected = if sides > 1.0 { format!("where = {{ controller = {controller:?} }}\n") } else { String::new() };
         let metric = figure.metric();

@@ -137,5 +137,5 @@ fn refuses_missing_controller_and_self_comparison() {
     assert!(refusal("vegaz", Against::Bound).starts_with("judge attack vegaz: found"));
     assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0, "nothing is left of what was refused");
     let _other = harness::runner::alone_in(folder.path()).expect("the folder is locked");
-    assert!(refusal("vegas", of("cubic")).contains("another command makes runs in this folder"));
+    assert!(refusal("vegas", of("cubic")).contains("another command is running in this folder"));
 }

@@ -74,7 +74,7 @@ fn totals(top: &Top, theme: &Theme) -> Vec<Words<'static>> {
             counters.steered,
             counters.all_fallen()
         )),
-        Words::from(format!("kept back: app {application}, receiver {receiver}, window {window}")),
+        Words::from(format!("limited: app {application}, receiver {receiver}, window {window}")),
         Words::from(format!(
             "timeouts {} (undone {}), guard {}, ceased {}, distrusted {}",
             counters.timeouts, counters.undone, counters.guarded, counters.silenced, counters.distrusted
@@ -207,7 +207,7 @@ fn of_report(report: &Report, now: u64) -> Vec<(&'static str, String)> {
         ("arrivals", format!("{}, {stamped:.1} % stamped, {} malformed", source(report.source()), report.malformed)),
         ("packets", format!("{} sent, {} lost, {} again", report.packets, report.lost, report.retransmitted)),
         ("gaps", format!("late by {} (p50), {} (p95), {} bursts", gap(0.5), gap(0.95), report.bursts)),
-        ("kept back", format!("app {application}, receiver {receiver}, window {window}")),
+        ("limited", format!("app {application}, receiver {receiver}, window {window}")),
         ("streams", format!("{}, {} unusable, rate capped {} times", report.streams, report.unusable, report.capped)),
     ]
 }
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn without_the_kernel_s_list_the_totals_say_so() {
+    fn totals_report_missing_kernel_list() {
         let mut top = top();
         top.take(&Status { open: BTreeSet::new(), unlisted: Some("EPERM".to_string()), ..status() });
         let shown = lines(&screen(&top, &Theme::plain(), 60, 15));
@@ -328,7 +328,7 @@ mod tests {
     #[test]
     fn at_60_by_15_nothing_is_cut_off() {
         let shown = lines(&screen(&top(), &Theme::plain(), 60, 15));
-        assert_eq!(shown[2], "kept back: app 0 s, receiver 0 s, window 0 s");
+        assert_eq!(shown[2], "limited: app 0 s, receiver 0 s, window 0 s");
         assert_eq!(shown[5], "remote                does     rate*         rtt      lost");
         assert_eq!(shown[6], "10.0.2.2:443          rapid    20.00 Mbit/s  43.0 ms  14");
         assert_eq!(shown[14], "Up/Down choose  Enter open  s sort  q quit");
@@ -337,7 +337,7 @@ mod tests {
         let shown = lines(&screen(&top, &Theme::plain(), 60, 15));
         assert_eq!(shown[5], "10.0.1.2:443 10.0.2.2:443");
         assert_eq!(shown[6], "does      rapid for 2.0 s");
-        assert_eq!(shown[12], "kept back app 1.5 s, receiver 0 s, window 0 s");
+        assert_eq!(shown[12], "limited   app 1.5 s, receiver 0 s, window 0 s");
         assert_eq!(shown[13], "streams   80, 3 unusable, rate capped 2 times");
         assert_eq!(shown[14], "Enter back  q quit");
     }
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn the_trend_is_that_of_the_latest_rates() {
+    fn trend_shows_latest_rates() {
         let mut top = Top::new("rapid");
         for mbit in [1, 2, 4, 8] {
             top.take(&Status { connections: vec![report(1, mbit)], ..status() });

@@ -40,7 +40,7 @@ pub(super) fn parse(text: impl BufRead, file: &Path) -> Result<Vec<Vector>, Traf
         let at = |fault: Fault| TrafficError::vectors(file, number + 1, fault.found, fault.expected);
         let line = match line {
             Err(error) if error.kind() == ErrorKind::InvalidData => {
-                return Err(at(fault("bytes that are no text", LINE)));
+                return Err(at(fault("invalid UTF-8", LINE)));
             }
             line => line.map_err(io)?,
         };

@@ -243,7 +243,7 @@ impl<'a> Fields<'a> {
             let found = format!("a row of {} fields", self.record.len());
             return Err(wrong(self.line, COLUMNS[column], found, &format!("at least {}", place + 1)));
         };
-        std::str::from_utf8(bytes).map_err(|_| wrong(self.line, COLUMNS[column], "bytes that are no text", "UTF-8"))
+        std::str::from_utf8(bytes).map_err(|_| wrong(self.line, COLUMNS[column], "invalid bytes", "UTF-8"))
     }
 
     fn wrong(&self, column: usize, text: &str, expected: &str) -> Refusal {

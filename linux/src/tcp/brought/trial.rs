@@ -100,7 +100,7 @@ fn judge(pair: &Pair, grows: bool) -> Result<(), Error> {
     let Pair { brought, cubic } = pair;
     if brought.bytes < AMOUNT {
         return Err(Error::Machine(format!(
-            "it stalls: in {} s {} of {AMOUNT} bytes arrived{}; with CUBIC {} bytes took {:.2} s",
+            "it stalls: in {} s, {} of {AMOUNT} bytes arrived{}; with CUBIC {} bytes took {:.2} s",
             PATIENCE.as_secs(),
             brought.bytes,
             if grows { "" } else { ", where one packet in a hundred is lost" },

@@ -1,4 +1,4 @@
-//! Controllers that users bring: a shared object with the interface of `controller`, named by a scenario.
+//! Controllers of users (plugins): a shared object with the interface of `controller`, named by a scenario.
 //!
 //! ```text
 //! file ──> open ──> Object: name, parameters ──> build, once per flow ──> AnyController::External
@@ -8,7 +8,7 @@
 //! file's place later. The same content is loaded once, and is never unloaded: flows keep pointers to its functions.
 //! All that it says of itself is checked, and all that it decides is bounded. What it does to memory is not: it is code
 //! and has the rights of the user.
-#![allow(unsafe_code, reason = "calls of code that a user brings")]
+#![allow(unsafe_code, reason = "calls of code of users")]
 
 mod bounds;
 mod events;

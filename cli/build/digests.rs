@@ -1,6 +1,6 @@
-//! Digests of the code that decides what a figure finds: one for each thing that its sources may do.
+//! Digests of the code that a figure's values depend on: one for each table of its file.
 //!
-//! The digest covers the rooms that do it and all rooms that these depend on, as their `Cargo.toml` say. A dependency counts
+//! A digest covers the crates that answer the table and their dependencies, by their `Cargo.toml`. A dependency counts
 //! whether or not a run reaches it. Comments, empty lines and tests do not count.
 
 use std::collections::BTreeSet;
@@ -9,27 +9,27 @@ use std::hash::{DefaultHasher, Hasher};
 use std::io::Result;
 use std::path::{Path, PathBuf};
 
-/// What judges all figures, by itself: figures that compute run no scenario, though the reader of figures can.
+/// Code that judges all figures, without its dependencies: figures that compute run no scenario, though their reader can.
 pub const JUDGES: &[&str] =
     &["studies/src/papers", "experiment/src/results", "models/src/units", "cli/src/reproduce.rs"];
 
-/// The tables of a figure's file, and the rooms that do what each asks for. `recorded` asks for nothing.
+/// The tables of a figure's file, and the crates that answer each. `recorded` needs none.
 pub const DOES: &[(&str, &[&str])] = &[
     ("compute", &["studies/src/analysis", "models/src/theory", "models/src/units"]),
     ("simulate", &["harness", "simulator"]),
     ("probe", &["harness", "simulator", "cli/src/probing.rs"]),
 ];
 
-/// Returns these rooms and those that they depend on. What is no crate, such as a single source, stands for itself.
-pub fn with_dependencies(root: &Path, rooms: &[&str]) -> Result<BTreeSet<String>> {
+/// Returns these crates and their dependencies. Other paths, such as a single source, are returned as they are.
+pub fn with_dependencies(root: &Path, crates: &[&str]) -> Result<BTreeSet<String>> {
     let folders = folders(&read_to_string(root.join("Cargo.toml"))?);
     let mut all = BTreeSet::new();
-    let mut left: Vec<String> = rooms.iter().map(|room| room.to_string()).collect();
-    while let Some(room) = left.pop() {
-        let manifest = root.join(&room).join("Cargo.toml");
-        if all.insert(room) && manifest.is_file() {
+    let mut pending: Vec<String> = crates.iter().map(|member| member.to_string()).collect();
+    while let Some(member) = pending.pop() {
+        let manifest = root.join(&member).join("Cargo.toml");
+        if all.insert(member) && manifest.is_file() {
             let names = dependencies(&read_to_string(manifest)?);
-            left.extend(folders.iter().filter(|(name, _)| names.contains(name)).map(|(_, folder)| folder.clone()));
+            pending.extend(folders.iter().filter(|(name, _)| names.contains(name)).map(|(_, folder)| folder.clone()));
         }
     }
     Ok(all)
@@ -44,7 +44,7 @@ fn folders(manifest: &str) -> Vec<(String, String)> {
     manifest.lines().filter_map(of).collect()
 }
 
-/// What a manifest depends on beside its tests, optional or not: `units.workspace = true`, `units = { workspace = true }`.
+/// The dependencies of a manifest without those of tests, optional or not: `units.workspace = true`, `units = { workspace = true }`.
 fn dependencies(manifest: &str) -> BTreeSet<String> {
     let mut counts = false;
     let mut names = BTreeSet::new();
@@ -58,20 +58,20 @@ fn dependencies(manifest: &str) -> BTreeSet<String> {
     names
 }
 
-/// Returns a digest of the code in these rooms.
-pub fn digest<'a>(root: &Path, rooms: impl IntoIterator<Item = &'a str>) -> Result<u64> {
+/// Returns a digest of the code in these crates.
+pub fn digest<'a>(root: &Path, crates: impl IntoIterator<Item = &'a str>) -> Result<u64> {
     let mut files = Vec::new();
-    for room in rooms {
-        sources(&root.join(room), &mut files)?;
+    for member in crates {
+        sources(&root.join(member), &mut files)?;
     }
     files.sort();
     let mut hasher = DefaultHasher::new();
     for file in files {
         let text = read_to_string(&file)?;
-        let says =
+        let is_code =
             |line: &&str| !line.is_empty() && !["//", "/*", "* ", "*/"].iter().any(|sign| line.starts_with(sign));
         let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        for line in code.lines().map(str::trim).filter(says).chain([""]) {
+        for line in code.lines().map(str::trim).filter(is_code).chain([""]) {
             hasher.write(line.as_bytes());
             hasher.write_u8(b'\n');
         }

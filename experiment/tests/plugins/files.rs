@@ -1,6 +1,6 @@
 //! Files that are no controllers, and decisions that make no sense. Each file is compiled from a few lines of C.
 
-use experiment::brought::{LARGEST_WINDOW, LONGEST_WAIT, Object, open};
+use experiment::plugins::{LARGEST_WINDOW, LONGEST_WAIT, Object, open};
 use packetscale_models::congestion::{AckSample, AnyController, Controller, Setup};
 use packetscale_models::settings::{Setting, SettingError, Settings};
 use packetscale_models::units::{Bytes, Span, Time};
@@ -103,7 +103,7 @@ fn acknowledged(controller: &mut AnyController, now: Time) {
 }
 
 #[test]
-fn what_is_no_controller_is_refused_with_one_message() {
+fn refuses_invalid_controller_with_one_message() {
     refused("int nothing;", "no symbol \"packetscale_controller\"");
     refused(&plain(".abi = 2", "", "0"), "interface number 2");
     refused(&plain(".struct_bytes = 16", "", "0"), "a table of 16 bytes");
@@ -122,7 +122,7 @@ fn what_is_no_controller_is_refused_with_one_message() {
 }
 
 #[test]
-fn what_is_no_shared_object_is_refused() {
+fn refuses_files_other_than_shared_objects() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = folder.path().join("it.so");
     let absent = open(&file).expect_err("it is not there");
@@ -137,7 +137,7 @@ fn what_is_no_shared_object_is_refused() {
 
 /// The bounds that the header states.
 #[test]
-fn decisions_that_make_no_sense_are_bounded() {
+fn invalid_decisions_are_bounded() {
     let nonsense = "decision->window_packets = 0; decision->departure_ps = UINT64_MAX;";
     let Some(object) = opened(&plain("", nonsense, "0")) else { return };
     let mut controller = object.build(&SETUP, &Settings::new()).expect("built");
@@ -184,7 +184,7 @@ fn settings_are_checked_against_the_file() {
 
 /// A file that is compiled again under its name is another controller; the first goes on as it was.
 #[test]
-fn the_content_counts_and_not_the_name() {
+fn objects_are_identified_by_content() {
     let folder = tempfile::tempdir().expect("a folder");
     let Some(file) = compiled(&folder, &plain(".name = \"first\"", "", "0")) else { return };
     let first = open(&file).expect("opened");
@@ -195,7 +195,7 @@ fn the_content_counts_and_not_the_name() {
 }
 
 #[test]
-fn a_file_that_was_cut_is_refused_and_not_touched_beyond_its_end() {
+fn refuses_truncated_object_without_reading_past_end() {
     let folder = tempfile::tempdir().expect("a folder");
     let Some(file) = compiled(&folder, &plain("", "", "0")) else { return };
     let whole = std::fs::read(&file).expect("the object");

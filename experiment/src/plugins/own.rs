@@ -3,7 +3,7 @@
 //! A scenario is resolved with what has the name then, and keeps it: a name that is given again changes no scenario that
 //! was read before.
 
-use crate::brought::KIND;
+use crate::plugins::KIND;
 use packetscale_models::congestion::{External, Setup};
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_means_what_was_registered_last_and_a_source_what_it_was() {
+    fn name_finds_latest_registration_and_source_its_own() {
         let sources = || registered().iter().map(|own| (own.name, own.source.to_string())).collect::<Vec<_>>();
         register("first", "a", Arc::new(Never)).expect("a name");
         register("second", "b", Arc::new(Never)).expect("a name");

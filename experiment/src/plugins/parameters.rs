@@ -1,6 +1,6 @@
 //! What an object says that a scenario can set, as parameters like those of any algorithm.
 
-use crate::brought::flaw::{Flaw, text};
+use crate::plugins::flaw::{Flaw, text};
 use packetscale_controller::abi;
 use packetscale_models::settings::{Described, Parameter, SettingError, Settings, Value};
 use packetscale_models::units::{Bytes, Packets, Rate, Ratio, Span};

@@ -102,9 +102,9 @@ fn cubic_in_c_is_cubic() {
     let Some(file) = cubic() else { return };
     for (why, text, settings) in CASES {
         let own = outcome(&plan(text, &format!("{{ kind = \"cubic\", label = \"it\"{settings} }}")));
-        let brought = outcome(&plan(text, &in_c(file, settings)));
+        let external = outcome(&plan(text, &in_c(file, settings)));
         assert!(own.contains("\"cubic\""), "{why}: the flows are named");
-        assert!(own == brought, "{why}: {}", differ(&own, &brought));
+        assert!(own == external, "{why}: {}", differ(&own, &external));
     }
     let run = run(&plan(CASES[1].1, "\"cubic\"")[0]);
     assert!(run.flows.iter().any(|flow| flow.timeouts > Some(0)), "the second scenario has no timeout");

@@ -1,6 +1,6 @@
-//! Which rooms decide what a figure finds, and what their digest covers.
+//! Which crates a figure's values depend on, and what their digest covers.
 
-#[path = "../../build/rooms.rs"]
+#[path = "../../build/digests.rs"]
 mod code;
 
 use crate::support::Place;
@@ -14,9 +14,9 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the repository").to_path_buf()
 }
 
-fn rooms_of(table: &str) -> BTreeSet<String> {
-    let (_, rooms) = DOES.iter().find(|(known, _)| *known == table).expect("a table of figures");
-    with_dependencies(&root(), rooms).expect("manifests")
+fn crates_of(table: &str) -> BTreeSet<String> {
+    let (_, crates) = DOES.iter().find(|(known, _)| *known == table).expect("a table of figures");
+    with_dependencies(&root(), crates).expect("manifests")
 }
 
 /// The arrows between the crates of the workspace as Cargo reads them, those of tests left out: folders.
@@ -41,10 +41,10 @@ fn arrows() -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_rooms_are_those_that_cargo_would_build() {
+fn crates_of_a_table_are_the_dependencies_that_cargo_builds() {
     let arrows = arrows();
-    for (table, rooms) in DOES {
-        let mut all: BTreeSet<String> = rooms.iter().map(|room| room.to_string()).collect();
+    for (table, crates) in DOES {
+        let mut all: BTreeSet<String> = crates.iter().map(|member| member.to_string()).collect();
         loop {
             let next = arrows.iter().filter(|(from, _)| all.contains(from)).map(|(_, to)| to.clone());
             let more: BTreeSet<String> = all.iter().cloned().chain(next).collect();
@@ -53,67 +53,67 @@ fn the_rooms_are_those_that_cargo_would_build() {
             }
             all = more;
         }
-        assert_eq!(rooms_of(table), all, "{table}");
+        assert_eq!(crates_of(table), all, "{table}");
     }
 }
 
 /// A theory has no law of a controller in it; a simulation has all of them, but neither studies nor pages.
 #[test]
-fn a_figure_of_theory_stands_while_laws_change() {
+fn theory_depends_on_no_controller() {
     let theory = ["models/src/theory", "models/src/units", "studies/src/analysis"].map(str::to_string);
-    assert_eq!(rooms_of("compute"), BTreeSet::from(theory));
-    let simulated = rooms_of("simulate");
-    for room in ["law", "models", "experiment", "harness", "simulator"] {
-        assert!(simulated.contains(room), "{room}");
+    assert_eq!(crates_of("compute"), BTreeSet::from(theory));
+    let simulated = crates_of("simulate");
+    for member in ["law", "models", "experiment", "harness", "simulator"] {
+        assert!(simulated.contains(member), "{member}");
     }
     assert!(!simulated.contains("studies") && !simulated.contains("report"));
-    let probed = rooms_of("probe");
+    let probed = crates_of("probe");
     assert!(probed.is_superset(&simulated) && probed.contains("cli/src/probing.rs"));
 }
 
 #[test]
-fn every_room_that_is_named_is_there() {
-    for room in DOES.iter().flat_map(|(_, rooms)| *rooms).chain(JUDGES) {
-        assert!(root().join(room).exists(), "{room}");
+fn every_listed_path_exists() {
+    for member in DOES.iter().flat_map(|(_, crates)| *crates).chain(JUDGES) {
+        assert!(root().join(member).exists(), "{member}");
     }
 }
 
 /// A workspace where `law` depends on `units`, its tests on `paper`, and `theory` on nothing.
 fn workspace() -> Place {
     let place = Place::empty();
-    let member = |name: &str| format!("{name} = {{ path = \"rooms/{name}\" }}\n");
+    let member = |name: &str| format!("{name} = {{ path = \"crates/{name}\" }}\n");
     let members: String = ["units", "law", "theory", "paper"].map(member).concat();
     place.write("Cargo.toml", format!("[workspace.dependencies]\n{members}"));
     let law = "[package]\nname = \"law\"\n\n[dependencies]\nunits = { workspace = true, optional = true }\nrand = \"1\"\n\n\
                [dev-dependencies]\npaper.workspace = true\n";
-    place.write("rooms/law/Cargo.toml", law);
+    place.write("crates/law/Cargo.toml", law);
     for name in ["units", "theory", "paper"] {
-        place.write(&format!("rooms/{name}/Cargo.toml"), "[package]\n");
+        place.write(&format!("crates/{name}/Cargo.toml"), "[package]\n");
     }
     for name in ["units", "law", "theory", "paper"] {
-        place.write(&format!("rooms/{name}/src/lib.rs"), "pub const ONE: u32 = 1;\n");
+        place.write(&format!("crates/{name}/src/lib.rs"), "pub const ONE: u32 = 1;\n");
     }
     place
 }
 
 #[test]
-fn a_digest_heeds_code_of_its_rooms_and_nothing_else() {
+fn digest_changes_only_with_code_of_its_crates() {
     let place = workspace();
     let root = place.path();
-    let of = |room: &str| {
-        let all = with_dependencies(root, &[room]).expect("manifests");
+    let of = |member: &str| {
+        let all = with_dependencies(root, &[member]).expect("manifests");
         digest(root, all.iter().map(String::as_str)).expect("sources")
     };
-    let change = |room: &str, text: &str| place.write(&format!("rooms/{room}/src/lib.rs"), text);
-    let (law, theory) = (of("rooms/law"), of("rooms/theory"));
+    let change = |member: &str, text: &str| place.write(&format!("crates/{member}/src/lib.rs"), text);
+    let (law, theory) = (of("crates/law"), of("crates/theory"));
 
     change("paper", "pub const ONE: u32 = 2;\n");
-    assert_eq!((of("rooms/law"), of("rooms/theory")), (law, theory), "only tests use it");
+    assert_eq!((of("crates/law"), of("crates/theory")), (law, theory), "only tests use it");
     change("units", "// One.\n\npub const ONE: u32 = 1;\n\n#[cfg(test)]\nmod tests {\n    const TWO: u32 = 2;\n}\n");
-    assert_eq!(of("rooms/law"), law, "a comment and a test");
+    assert_eq!(of("crates/law"), law, "a comment and a test");
     change("units", "pub const ONE: u32 = 3;\n");
-    assert_ne!(of("rooms/law"), law, "a room that it depends on");
-    assert_eq!(of("rooms/theory"), theory, "another room");
+    assert_ne!(of("crates/law"), law, "a dependency");
+    assert_eq!(of("crates/theory"), theory, "another crate");
     change("theory", "pub const ONE: u32 = 3;\n");
-    assert_ne!(of("rooms/theory"), theory, "its own");
+    assert_ne!(of("crates/theory"), theory, "its own");
 }

@@ -1,7 +1,7 @@
 //! Opens a file: reads it, and loads what was read.
 
-use crate::brought::flaw::Flaw;
-use crate::brought::object::Object;
+use crate::plugins::flaw::Flaw;
+use crate::plugins::object::Object;
 use libloading::Library;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use packetscale_controller::abi::{SYMBOL, Table};

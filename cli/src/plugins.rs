@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_becomes_a_table_and_a_name_or_a_table_stays() {
+    fn file_becomes_table_and_names_stay() {
         assert_eq!(written("labs/mine.so"), "{ kind = \"c\", file = \"labs/mine.so\" }");
         for word in ["rapid", "{ kind = \"c\", file = \"mine.so\" }", "so"] {
             assert_eq!(written(word), word);

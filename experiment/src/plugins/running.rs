@@ -1,8 +1,8 @@
-//! A brought controller at work in one flow.
+//! A plugin controlling one flow.
 
-use crate::brought::object::Object;
-use crate::brought::state::State;
-use crate::brought::{bounds, events};
+use crate::plugins::object::Object;
+use crate::plugins::state::State;
+use crate::plugins::{bounds, events};
 use packetscale_controller::abi;
 use packetscale_models::congestion::{
     AckSample, AnyController, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout,

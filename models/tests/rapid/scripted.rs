@@ -5,14 +5,14 @@ use super::*;
 pub const PACKET: Bytes = Bytes::new(1500);
 
 /// A packet under way: when its acknowledgment arrives, its number, and when it arrived, if it did.
-struct Flying {
-    heard: Time,
+struct InFlight {
+    acked: Time,
     number: u64,
     arrival: Option<Time>,
 }
 
 /// The flow, and its scripted path. All of it may change while it runs.
-pub struct Told {
+pub struct ScriptedFlow {
     pub law: Law,
     pub rtt: Span,
     pub queue: Span,
@@ -27,12 +27,12 @@ pub struct Told {
     pub loses: fn(u64) -> bool,
     /// The application has nothing more to send, each time.
     pub app_limited: bool,
-    flying: VecDeque<Flying>,
+    in_flight: VecDeque<InFlight>,
 }
 
-impl Told {
-    pub fn new(params: &Params, rtt: Span) -> Told {
-        Told {
+impl ScriptedFlow {
+    pub fn new(params: &Params, rtt: Span) -> ScriptedFlow {
+        ScriptedFlow {
             law: Law::new(params, Time::ZERO, rtt, 1),
             rtt,
             queue: Span::ZERO,
@@ -43,7 +43,7 @@ impl Told {
             sent: 0,
             loses: |_| false,
             app_limited: false,
-            flying: VecDeque::new(),
+            in_flight: VecDeque::new(),
         }
     }
 
@@ -65,14 +65,14 @@ impl Told {
         let end = self.now + span;
         loop {
             let departure = self.law.departure().max(self.now);
-            let heard = self.flying.front().map(|flying| flying.heard).filter(|heard| *heard <= departure);
-            let next = heard.unwrap_or(departure);
+            let acked = self.in_flight.front().map(|in_flight| in_flight.acked).filter(|acked| *acked <= departure);
+            let next = acked.unwrap_or(departure);
             if next >= end {
                 return false;
             }
             self.now = next;
-            if heard.is_some() {
-                self.hear();
+            if acked.is_some() {
+                self.on_ack();
             } else {
                 self.send();
             }
@@ -82,8 +82,8 @@ impl Told {
         }
     }
 
-    fn hear(&mut self) {
-        let Flying { number, arrival, .. } = self.flying.pop_front().expect("a packet");
+    fn on_ack(&mut self) {
+        let InFlight { number, arrival, .. } = self.in_flight.pop_front().expect("a packet");
         match arrival {
             Some(arrival) => {
                 self.law.on_rtt(self.rtt + self.queue + self.acknowledges_after);
@@ -98,8 +98,8 @@ impl Told {
         let arrival = self.now + self.rtt / 2 + self.queue;
         let fast = arrival.since(self.clock_from.min(arrival)) * self.clock_ppm / 1_000_000;
         let arrived = (!(self.loses)(self.sent)).then_some(arrival + fast);
-        let heard = arrival + self.rtt / 2 + self.acknowledges_after;
-        self.flying.push_back(Flying { heard, number: self.sent, arrival: arrived });
+        let acked = arrival + self.rtt / 2 + self.acknowledges_after;
+        self.in_flight.push_back(InFlight { acked, number: self.sent, arrival: arrived });
         self.sent += 1;
     }
 }

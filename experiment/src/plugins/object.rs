@@ -1,8 +1,8 @@
 //! What an object says of itself, checked.
 
-use crate::brought::flaw::{Flaw, text};
-use crate::brought::own::{self, NameError};
-use crate::brought::parameters::{Declared, declared};
+use crate::plugins::flaw::{Flaw, text};
+use crate::plugins::own::{self, NameError};
+use crate::plugins::parameters::{Declared, declared};
 use packetscale_controller::abi::{self, Table};
 use packetscale_models::congestion::{LossResponse, Needs};
 use packetscale_models::settings::Parameters;
@@ -23,7 +23,7 @@ const ALL_NEEDS: u32 = abi::NEEDS_ARRIVALS
     | abi::SENDS_ECT1
     | abi::OWN_WINDOW;
 
-/// A controller that was brought.
+/// A loaded controller of a user.
 #[derive(Debug)]
 pub struct Object {
     /// What it calls itself: no name of the registry.
@@ -104,7 +104,7 @@ fn layout(table: &Table) -> Result<Layout, Flaw> {
 fn needs(bits: u32) -> Result<(Needs, LossResponse), Flaw> {
     let has = |bit: u32| bits & bit != 0;
     if bits & !ALL_NEEDS != 0 {
-        return Err(Flaw::new(format!("needs {bits:#x}"), "those of the header, put together with |"));
+        return Err(Flaw::new(format!("needs {bits:#x}"), "flags of packetscale/controller.h, combined with |"));
     }
     let ecn = match (has(abi::SENDS_ECT0), has(abi::SENDS_ECT1)) {
         (true, true) => return Err(Flaw::new("both ECT(0) and ECT(1)", "one of them, or none")),
