@@ -204,7 +204,7 @@ fn a_run_is_not_stored_if_its_file_changed() {
     let spoils = Some((trace.clone(), TRACE.replace("1500", "900")));
     let host = Counting { spoils, ..Counting::up_to(10) };
     let error = record(&host, &scenario, &folder.path().join("out")).expect_err("the file changed").to_string();
-    assert!(error.starts_with(&format!("{}: found other content", trace.display())), "{error}");
+    assert!(error.starts_with(&format!("{}: found content changed", trace.display())), "{error}");
     assert!(!folder.path().join("out").exists());
 }
 
