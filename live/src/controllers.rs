@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn others_are_as_registered() {
+    fn other_controllers_keep_registered_settings() {
         let (here, there) = both("cubic", &Settings::new(), &Settings::new());
         assert_eq!(here, there);
     }

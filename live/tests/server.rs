@@ -242,7 +242,7 @@ fn limits_sessions_per_address() {
         match opening(&mut server, session, from, session) {
             Some(Body::Accept { .. }) if accepted => {}
             Some(Body::Refuse { code: Reason::Busy, text, .. }) if !accepted => {
-                assert_eq!(text, "found 2 sessions of this address; expected fewer");
+                assert_eq!(text, "found 2 sessions of this address; the server allows 2");
             }
             other => panic!("{from}: {other:?}"),
         }

@@ -155,7 +155,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
 
     #[test]
-    fn what_is_written_is_read(packet in packets()) {
+    fn packets_round_trip(packet in packets()) {
         let datagram = whole(&packet);
         let read = Packet::read(&datagram);
         prop_assert_eq!(read.as_ref(), Some(&packet));

@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_never_shows() {
+    fn page_shows_no_nan_or_infinity() {
         let page = document(&example::hostile());
         let body = &page[page.find("<main>").unwrap()..page.find("<script>\n").unwrap()];
         assert!(!body.contains("NaN") && !body.contains(">inf"));

@@ -76,7 +76,7 @@ mod tests {
 
     /// Red is at the beginning of the wheel, with both others least.
     #[test]
-    fn further_colours_go_round_the_wheel() {
+    fn further_colours_are_distinct() {
         assert_eq!(further(0), "#be3c3c");
         let mut all: Vec<String> = (0..40).map(further).collect();
         all.sort();

@@ -381,7 +381,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_to_report_is_said() {
+    fn verdict_without_runs_says_so() {
         assert_eq!(verdict(&example::empty()), "There are no runs.");
         assert_eq!(answer(&example::empty()), "There are no runs.");
     }

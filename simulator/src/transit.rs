@@ -365,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgments_come_out_as_they_went_in() {
+    fn acknowledgments_round_trip() {
         assert_round_trip(&Ack::plain(17, 40, 1000));
         assert_round_trip(&Ack::plain(17, 40, 999));
         assert_round_trip(&Ack::plain(17, 4, 1000));
@@ -415,7 +415,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgment_before_in_order_data_has_no_usual_stamp() {
+    fn acknowledgment_before_in_order_data_round_trips() {
         let mut ack = Ack::plain(0, 5, 1000);
         ack.stamps = 1;
         ack.arrivals[0] = Stamp { sequence: 5, transmission: 5, arrived: USUAL.stamp };

@@ -246,7 +246,7 @@ mod tests {
     /// first is at the second link after 0.5 ms, and 2.5 ms later all are through. Over 8, then 16: the short one leaves the
     /// first link after 2.5 ms and takes 0.25 ms more.
     #[test]
-    fn an_idle_path_takes_delay_and_transmission() {
+    fn idle_path_time_is_delay_plus_transmission() {
         let size = Bytes::new(2500);
         let us = |rates: &[u64]| path(rates).time_for(size).nanos() / 1000;
         assert_eq!([us(&[8]), us(&[16, 8]), us(&[8, 16])], [12_500, 13_000, 12_750]);
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn percentiles_are_values_that_were_there() {
+    fn percentiles_are_measured_values() {
         let values = Ranked::of((1..=10).rev().map(f64::from));
         assert_eq!(
             [0, 10, 50, 95, 100].map(|percent| values.percentile(percent)),

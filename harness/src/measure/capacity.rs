@@ -60,7 +60,7 @@ mod tests {
     use experiment::scenario::Variation;
 
     #[test]
-    fn intervals_have_what_the_rates_in_them_carry() {
+    fn interval_capacity_integrates_rates() {
         let ms = |n| Time::ZERO + Span::from_millis(n);
         let constant = LinkCapacity::constant(Rate::from_mbps(8));
         assert_eq!(constant.amounts(ms(3), Span::from_millis(2), 2), [2000.0, 2000.0]);

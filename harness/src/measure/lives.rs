@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn judges_an_entry_from_5s_after_it_until_the_next() {
+    fn judges_entry_from_5s_after_it_until_next_start() {
         let at = |s| Time::ZERO + Span::from_secs(s);
         let starts = [at(0), at(30), at(33), at(60), at(70)];
         let mut lives = [Life::of(None, 0); 5];

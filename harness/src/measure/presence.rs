@@ -77,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn no_time_has_no_mean() {
+    fn empty_interval_has_no_mean() {
         assert_eq!(Presence::new(second(3), second(3)).mean(), None);
     }
 }

@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_rate_that_never_arrives_takes_for_ever() {
+    fn rate_that_misses_the_band_has_infinite_rise_time() {
         let response = step_response(&[5.0; 2000], MS, &[(at(0), bps(5)), (at(1000), bps(10))], Time::ZERO, MS * 10);
         assert_eq!(response.rise, Some(f64::INFINITY));
     }

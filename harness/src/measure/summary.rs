@@ -316,7 +316,7 @@ mod tests {
     use packetscale_models::units::Span;
 
     #[test]
-    fn jain_index_of_one_flow_with_everything_is_lowest() {
+    fn jain_index_is_lowest_when_one_flow_has_everything() {
         assert_eq!(jain([3.0, 3.0].into_iter()), Some(1.0));
         assert_eq!(jain([5.0, 0.0].into_iter()), Some(0.5));
         assert_eq!(jain([0.0, 0.0].into_iter()), None);
@@ -324,7 +324,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_has_no_mean_and_no_share() {
+    fn empty_input_has_no_mean_or_share() {
         assert_eq!((rtt_mean_s(&Seen::default()), ratio(0.0, 0.0), ratio(0.0, 4.0)), (None, None, Some(0.0)));
         let flow = |ms| FlowSeen {
             round_trips: RoundTrips { sum: Span::from_millis(ms).into(), count: 1 },

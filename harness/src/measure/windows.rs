@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn figures_are_those_of_whole_windows() {
+    fn figures_use_whole_windows_only() {
         // 1 3 5 7 | 9: mean 5, sample variance (16 + 4 + 0 + 4 + 16) / 4 = 10, pairs (4 + 4) / 2 / 2 = 2.
         // Two together: 4 12, the 9 left out: mean 8, variance 32, one pair 64 / 2.
         let results = counted(&[1, 3, 5, 7, 9], &[5, 10]).results();
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn what_falls_outside_the_windows_does_not_count() {
+    fn ignores_values_outside_windows() {
         let from = Time::ZERO + Span::from_millis(10);
         let mut windows = Windows::new(&[Span::from_millis(5)], from, from + Span::from_millis(12)).unwrap();
         for ms in [9, 10, 14, 15, 20] {

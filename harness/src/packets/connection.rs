@@ -297,7 +297,7 @@ mod tests {
     use packetscale_models::units::{Marks, Span};
 
     #[test]
-    fn a_window_uses_the_least_shift() {
+    fn window_scale_is_smallest_that_fits() {
         let shifts = [65_535, 65_536, 1 << 20, u64::from(u16::MAX) << 14, u64::MAX].map(shift);
         assert_eq!(shifts, [0, 1, 5, 14, 14]);
     }

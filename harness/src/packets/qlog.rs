@@ -216,7 +216,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn neighbours_make_a_range() {
+    fn adjacent_packets_merge_into_a_range() {
         assert_eq!(ranges(&[3, 4, 5, 7, 9, 10]), [(3, 5), (7, 7), (9, 10)]);
         assert_eq!(ranges(&[]), []);
     }

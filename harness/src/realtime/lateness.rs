@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_percentile_is_a_value_that_was_measured() {
+    fn percentile_is_a_measured_value() {
         let lateness = Lateness { ascending_ns: vec![10, 20, 30, 40] };
         assert_eq!([0, 25, 50, 51, 99, 100].map(|percent| lateness.percentile_ns(percent)), [10, 10, 20, 30, 40, 40]);
     }

@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_neither_idle_nor_taken_was_used() {
+    fn used_time_excludes_idle_and_stolen_time() {
         // Two processors, 10 s: 20 s in all, of which 1200 + 50 + 100 ticks were idle, waiting, or taken away.
         let before = "cpu  100 0 100 5000 10 0 0 200 0 0\ncpu0 0 0 0 0\ncpu1 0 0 0 0\nintr 1\n";
         let after = "cpu  700 0 150 6200 60 0 0 300 0 0\ncpu0 0 0 0 0\ncpu1 0 0 0 0\nintr 1\n";

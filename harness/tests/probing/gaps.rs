@@ -60,7 +60,7 @@ fn reports_gaps_as_made_and_by_level() {
 }
 
 #[test]
-fn spikes_batches_and_first_means_are_the_receivers() {
+fn spikes_batches_and_first_means_come_from_received_gaps() {
     let score = score("multi-rate(run=1)", vec![stream()]);
     // A spike is longer than the gap before it by 25/9 of 14 us, the mean gap: 38.9 us.
     near(figure(&score, "spikes"), 2.0);
@@ -116,7 +116,7 @@ fn a_stream_with_a_lost_packet_shows_no_gaps() {
 /// Four streams of one run, of which those from the third on may be shown: the third lost a packet. The fourth is whole, and
 /// the receiver sees it 5 us later from its third packet on.
 #[test]
-fn the_first_stream_that_is_whole_is_shown() {
+fn shows_the_first_complete_stream() {
     let mut late = stream();
     late.packets.iter_mut().skip(2).for_each(|packet| packet.seen += Span::from_micros(5));
     let score = score("multi-rate(run=1)", vec![stream(), stream(), ProbeStream { lost: 1, ..stream() }, late]);

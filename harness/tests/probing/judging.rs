@@ -92,7 +92,7 @@ fn a_written_recording_reads_back_as_the_same_gaps() {
 }
 
 #[test]
-fn what_cannot_be_sent_or_read_is_refused() {
+fn refuses_streams_that_cannot_be_sent_or_read() {
     let refused = |host: &MadeUp, probe: &str, method: &str| {
         judge(host, &plan(probe), &[method.to_string()]).expect_err("it is refused")
     };

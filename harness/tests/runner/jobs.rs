@@ -53,7 +53,7 @@ fn a_runs_id_does_not_depend_on_its_folder() {
 }
 
 #[test]
-fn another_content_of_a_file_is_another_run() {
+fn changed_file_content_changes_run_id() {
     let (one, other) = (ids(TRACE, SCENARIO), ids(&TRACE.replace("1000", "2000"), SCENARIO));
     assert!(one.iter().all(|id| !other.contains(id)));
 }
@@ -179,7 +179,7 @@ fn an_interrupted_plan_resumes_from_whole_lines() {
 }
 
 #[test]
-fn a_host_that_makes_nothing_leaves_nothing() {
+fn failed_first_run_leaves_no_folder() {
     let (folder, scenario) = beside(TRACE, SCENARIO);
     let out = folder.path().join("out");
     record(&Counting::up_to(0), &scenario, &out).expect_err("the host is tired");

@@ -225,7 +225,11 @@ fn flow(number: usize, flow: &FlowSpec, first: &FlowSpec, asked: bool) -> Result
     }
     if flow.controller.file.is_some() {
         let found = format!("\"{}\", a controller of a file", flow.controller.kind);
-        return unfit(key("controller"), found, "the kernel's controllers: only the simulator runs shared objects");
+        return unfit(
+            key("controller"),
+            found,
+            "the kernel's controllers: the simulator and real paths run shared objects",
+        );
     }
     if flow.controller.own.is_some() {
         let found = format!("\"{}\", a controller of this program", flow.controller.kind);

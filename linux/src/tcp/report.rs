@@ -374,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn silent_end_is_receiving() {
+    fn end_without_sent_packets_counts_as_receiving() {
         let zero = [0u8; size_of::<Report>()];
         let mut report: Report = crate::tcp::wire::value_of(&zero).expect("a report");
         let mut does = |waiting, packets, startup| {

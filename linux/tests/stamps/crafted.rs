@@ -294,7 +294,7 @@ fn fragments_are_not_noted() {
 }
 
 #[test]
-fn a_packet_cut_anywhere_passes() {
+fn truncated_packet_passes_unchanged() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     for (address, headers) in [("127.0.0.1", 14 + 20 + 20), ("::1", 14 + 40 + 20)] {
         let host = Host::new(address);

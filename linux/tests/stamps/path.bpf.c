@@ -44,7 +44,7 @@ SEC("tc") int path_lose(struct __sk_buff *skb)
 	if (n > 63 || !(lost >> n & 1))
 		return TC_ACT_UNSPEC;
 	packets_lost++;
-	return TC_ACT_STOLEN; /* TC_ACT_SHOT at egress would be told to TCP */
+	return TC_ACT_STOLEN; /* TCP would learn of TC_ACT_SHOT at egress */
 }
 
 SEC("tc") int path_tag(struct __sk_buff *skb)

@@ -76,7 +76,7 @@ fn drain_timeout_hands_over_despite_reload() {
 }
 
 #[test]
-fn the_switch_outlives_a_replacement() {
+fn switched_off_state_survives_replacement() {
     if !able() {
         return;
     }

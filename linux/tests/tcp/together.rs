@@ -105,7 +105,7 @@ fn paced(path: &Path, control: &str, mbit: u64) -> Second {
 
 /// Printed, not judged: processor time of all three hosts on one emulated processor.
 #[test]
-fn what_a_gigabyte_costs() {
+fn prints_processor_time_per_gigabyte() {
     if !able() || !long() {
         return;
     }

@@ -43,9 +43,9 @@ impl Counters {
     /// As text.
     pub fn prometheus(&self) -> String {
         let rows = [
-            ("sessions", "gauge", "Sessions now.", self.sessions),
+            ("sessions", "gauge", "Open sessions.", self.sessions),
             ("promised_bps", "gauge", "Rate granted to sessions.", self.promised_bps),
-            ("sessions_begun_total", "counter", "Sessions that began.", self.begun),
+            ("sessions_begun_total", "counter", "Sessions accepted.", self.begun),
             ("challenges_total", "counter", "Addresses that were challenged.", self.challenged),
             ("refused_total", "counter", "Clients refused: no rate or slot left.", self.refused),
             ("crowded_total", "counter", "Clients refused: too many sessions from their address.", self.crowded),
@@ -54,7 +54,7 @@ impl Counters {
             ("silent_total", "counter", "Sessions that timed out.", self.silent),
             ("closed_total", "counter", "Sessions that their clients ended.", self.closed),
             ("wrong_total", "counter", "Sessions ended by an invalid order.", self.wrong),
-            ("streams_total", "counter", "Streams that were ordered.", self.streams),
+            ("streams_total", "counter", "Streams ordered by clients.", self.streams),
             ("streams_not_sent_total", "counter", "Streams without known departure times.", self.not_sent),
             ("marked_total", "counter", "Packets that arrived marked by a queue (CE).", self.marked),
             ("received_bytes_total", "counter", "Payload bytes that arrived in sessions.", self.received_bytes),

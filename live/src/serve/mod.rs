@@ -200,8 +200,10 @@ impl Server {
         let there = self.sessions.values().filter(|session| place(session.client) == from).count();
         let ended = self.ended.iter().filter(|(_, client, _)| *client == from).count();
         match self.limits.per_address as usize {
-            most if there >= most => Some(format!("found {there} sessions of this address; expected fewer")),
-            _ if ended >= OFTEN => Some(format!("{ended} sessions of this address have just ended")),
+            most if there >= most => Some(format!("found {there} sessions of this address; the server allows {most}")),
+            _ if ended >= OFTEN => {
+                Some(format!("found {ended} recent sessions of this address; the server allows {OFTEN}"))
+            }
             _ => None,
         }
     }

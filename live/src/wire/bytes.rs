@@ -82,7 +82,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn leb128_is_that_of_dwarf() {
+    fn leb128_matches_dwarf_examples() {
         // DWARF 5, section 7.6, table 7.7: examples of unsigned LEB128.
         for (value, bytes) in [(2, &[2u8][..]), (127, &[127]), (128, &[0x80, 1]), (12857, &[0xb9, 0x64])] {
             let mut out = Vec::new();

@@ -33,14 +33,14 @@ const RANGE: Parameter<Ratio> = Parameter::new(
     "spread of a stream's rates: highest over lowest, less 1",
 );
 const COMPETITIVE: Parameter<bool> =
-    Parameter::switch("competitive", DEFAULTS.competitive, "fill the queue in competition with flows that fill it");
+    Parameter::switch("competitive", DEFAULTS.competitive, "use CUBIC's window beside flows that fill the queue");
 /// A packet's own time at the bottleneck may be far more than the round trip of a path without a queue: the rate would then be
 /// averaged over less than a packet.
 const SHORTEST: Parameter<Span> = Parameter::new(
     "shortest_round_trip",
     DEFAULTS.shortest_round_trip,
     Span::ZERO..=Span::from_millis(1000),
-    "smallest round-trip time used where the law counts in round trips; 0 s: none",
+    "least round-trip time by which the law counts rounds; 0 s: no bound",
 );
 
 /// The settings.

@@ -98,7 +98,7 @@ registry! {
     Cubic(Box<cubic::Cubic>) from cubic::Cubic::build = "cubic", "TCP CUBIC with HyStart++ (RFC 9438, RFC 9406)", "#E69F00", cubic::PARAMETERS;
     Bbr(Box<bbr::Bbr>) from bbr::Bbr::build = "bbr", "BBR version 3: paces at the delivered rate (draft-ietf-ccwg-bbr)", "#009E73", bbr::PARAMETERS;
     Bbr1(Box<bbr1::Bbr1>) from bbr1::Bbr1::build = "bbr1", "BBR version 1, as in Linux: paces at the largest rate of ten rounds (Cardwell et al.)", "#66AA00", bbr1::PARAMETERS;
-    Rapid(Box<rapid::Rapid>) from rapid::Rapid::build = "rapid", "TCP RAPID: every packet probes, before a queue or a loss", "#D55E00", rapid::PARAMETERS;
+    Rapid(Box<rapid::Rapid>) from rapid::Rapid::build = "rapid", "Rapid: follows the available bandwidth that gaps between packets show", "#D55E00", rapid::PARAMETERS;
     RapidThesis(Box<rapid_thesis::RapidThesis>) from rapid_thesis::build = "rapid-thesis", "TCP RAPID as published: denoised probe streams and a rate adapter", "#EE3377", rapid_thesis::PARAMETERS;
     Bic(Box<WindowBased<bic::Bic>>) from WindowBased::<bic::Bic>::build = "bic", "BIC: a binary search for the window of the last loss (Linux)", "#332288", bic::PARAMETERS;
     HighSpeed(Box<WindowBased<highspeed::HighSpeed>>) from WindowBased::<highspeed::HighSpeed>::build = "highspeed", "HighSpeed TCP: larger windows grow faster and shrink less (RFC 3649)", "#44AA99", &[];

@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn refused_streams_are_no_part_of_the_shares() {
+    fn shares_exclude_refused_streams() {
         let refused = Reading { estimate: Err(Abstain::OneBatch), ..reading(5.0, 0.0) };
         let score = Score::of(&[reading(5.0, 5.0), refused]);
         assert_eq!((score.covering, score.read), (2, 1));

@@ -240,7 +240,7 @@ mod tests {
     /// p = 0 and 25 ms: (0.125 0.010 + 1.25 0.025) / 2048 = 1.5869e-5. Then 25 ms again, from p above 1e-5: 0.00125 / 128
     /// more, 2.5635e-5. Then 15 ms: 1.25 (-0.010) / 128 less, below zero: 0.
     #[test]
-    fn p_moves_by_hand() {
+    fn p_matches_hand_calculation() {
         let mut control = built().control;
         let mut after = |delay| {
             control.update(ms(delay));
@@ -304,7 +304,7 @@ mod tests {
 
     /// Two hours of silence are over in no time, and leave nothing behind.
     #[test]
-    fn silence_ends_at_a_fixed_point() {
+    fn idle_updates_reach_a_fixed_point() {
         let mut pie = built();
         pie.control.p = 0.9;
         pie.enqueue(at(7_200_000), packet(Ecn::NotEct));

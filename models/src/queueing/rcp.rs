@@ -191,7 +191,7 @@ mod tests {
 
     /// By hand: R (1 + 0.01/0.2 (0.4 (1e7 - 5e6) - 0.4 20000/0.2) / 1e7) = R (1 + 0.05 (2e6 - 4e4) / 1e7) = 1.0098 R.
     #[test]
-    fn one_update_is_that_of_the_equation() {
+    fn update_matches_the_equation() {
         let mut law = rcp().rate;
         assert!(near(law.rate, 5e5));
         law.update(50_000.0, None, 20_000.0);
@@ -238,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn makes_up_for_a_long_silence_at_once() {
+    fn catches_up_after_a_long_idle_time() {
         let mut queue = rcp();
         queue.catch_up(Time::ZERO + Span::from_secs(100_000));
         assert!(near(queue.rate.rate, 1e7));

@@ -196,7 +196,7 @@ mod tests {
 
     /// The queue of the previous test is empty from 4 ms on. At 7.5 ms three packet times have passed: times 0.75^3.
     #[test]
-    fn the_average_falls_while_the_link_rests() {
+    fn the_average_falls_while_the_link_is_idle() {
         let mut red = red(&[("weight", Setting::Ratio(Ratio::of(1, 4)))]);
         (0..4).for_each(|_| {
             red.enqueue(at(0), packet(false));

@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_set_is_the_default() {
+    fn unset_parameter_has_its_default() {
         let none = Settings::new();
         assert_eq!((LEVELS.read(&none), TAU.read(&none), HEAD.read(&none)), (Ok(4), Ok(None), Ok("drop")));
         assert_eq!(
@@ -242,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_set_and_in_range_is_read() {
+    fn reads_a_set_value_within_range() {
         assert_eq!(LEVELS.read(&set("levels", Setting::Integer(16))), Ok(16));
         assert_eq!(TAU.read(&set("tau", Setting::Span(Span::from_millis(5)))), Ok(Some(Span::from_millis(5))));
         assert_eq!(HEAD.read(&set("head", Setting::Word("keep".into()))), Ok("keep"));

@@ -173,7 +173,7 @@ mod tests {
 
     /// 3/100 is cut to a multiple of 2^-32, 819/1024 is one.
     #[test]
-    fn fractions_are_written_as_a_person_would() {
+    fn fractions_print_without_rounding_digits() {
         for (ratio, text) in [
             (Ratio::of(3, 100), "0.03"),
             (Ratio::from_f64(0.03), "0.03"),

@@ -86,7 +86,7 @@ mod tests {
     /// Sixteen of twenty are lost at once: the pipe, 3, is below the target. The first delivery lets one packet leave.
     /// Then, while the left edge moves, max(2 - 1, 1) + 1 = 2.
     #[test]
-    fn below_the_target_deliveries_bound_it() {
+    fn below_the_target_deliveries_bound_the_window() {
         let mut prr = ProportionalReduction::new(10, 20);
         prr.on_delivery(1, 3, false);
         assert_eq!(prr.window(), 3 + 1);

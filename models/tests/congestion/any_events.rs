@@ -200,7 +200,7 @@ fn hosts(initial_window: u32) -> impl Iterator<Item = (&'static str, Host<impl C
 /// An endless path: every round trip a whole window arrives, reported in one acknowledgment. 2^31 packets would be 32
 /// doublings from one.
 #[test]
-fn a_window_that_nothing_stops_stays_within_bounds() {
+fn window_without_losses_stays_below_2_to_the_31() {
     for (name, mut host) in hosts(1) {
         if host.controller.loss_response() == LossResponse::OwnWindow {
             continue;

@@ -45,7 +45,7 @@ fn q10(ps: &[u64]) -> Vec<u64> {
 }
 
 #[test]
-fn the_law_sees_what_python_was_given() {
+fn features_match_pythons() {
     let vectors = vectors();
     assert!(vectors.len() > 30, "only {}", vectors.len());
     for vector in vectors {

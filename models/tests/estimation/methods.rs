@@ -35,7 +35,7 @@ fn every_entry_accepts_its_printed_defaults() {
 }
 
 #[test]
-fn mistakes_are_named_with_what_is_right() {
+fn errors_name_the_mistake_and_a_valid_form() {
     let names = "one of multi-rate, combined, posterior, receive-rate, pathload, imr-average, imr-wavelet, prc-mt, learnt, \
                  learnt-verdict";
     assert_eq!(refusal("bass"), format!("found \"bass\", expected an estimator, the last part: {names}"));
@@ -221,7 +221,7 @@ proptest! {
     }
 
     #[test]
-    fn any_gaps_at_all_are_read_or_refused(
+    fn any_gaps_are_read_or_refused(
         gaps in prop::collection::vec((0u64..1 << 50, 0u64..1 << 50, 1u64..1 << 16, any::<bool>()), 0..600),
         lost in 0u64..2,
     ) {

@@ -47,7 +47,7 @@ fn search(tool: Tool, method: &str, path: &mut Fluid) -> Found {
 }
 
 #[test]
-fn pathload_encloses_what_is_available() {
+fn pathload_interval_contains_the_available_bandwidth() {
     for tenths in (15..=95).step_by(8) {
         let mut path = Fluid::new(f64::from(tenths) / 10.0);
         let found = search(PATHLOAD, "pathload", &mut path);
@@ -73,7 +73,7 @@ fn prc_mt_measures_dispersion_first_and_searches_below() {
 }
 
 #[test]
-fn a_sender_that_stops_leaves_what_is_open() {
+fn stopped_sender_reports_the_open_interval() {
     let mut path = Fluid { left: 4, ..Fluid::new(2.0) };
     let found = search(PATHLOAD, "pathload", &mut path);
     // One fleet of three at 5.5 Gbit/s was too fast; the second was cut short.

@@ -15,7 +15,7 @@ fn near(found: f64, expected: f64, by: f64) {
 
 /// By hand: n 0.97 / (0.03 + n 0.97), and a gain of the share plus 0.15, at most 0.7.
 #[test]
-fn the_rest_is_that_of_the_closed_form() {
+fn equilibrium_matches_the_closed_form() {
     for (n, utilisation, gain, loop_gain) in
         [(1, 0.97, 0.7, 0.7), (2, 0.98477, 0.64239, 1.26553), (10, 0.99692, 0.24969, 2.42951)]
     {
@@ -28,14 +28,14 @@ fn the_rest_is_that_of_the_closed_form() {
 
 /// By hand: four levels over a range of 1.3 end at 1.1456; less 1 / 0.97 that is 0.1147, and 3 % of it a share of 0.26.
 #[test]
-fn from_four_flows_on_the_rest_has_no_visible_slope() {
+fn equilibrium_slope_is_undetectable_from_four_flows_on() {
     near(flows(1).rest().slope, 0.1147 * 0.97, 1e-4);
     let seen: Vec<bool> = (1..=6).map(|n| flows(n).rest().seen).collect();
     assert_eq!(seen, [true, true, true, false, false, false]);
 }
 
 #[test]
-fn each_mode_is_a_root() {
+fn each_mode_is_a_root_of_the_characteristic_equation() {
     let root = |mode: Mode, g: f64| {
         let (a, w) = (mode.growth, mode.period.map_or(0.0, |period| std::f64::consts::TAU / period));
         let right = 4.0 * (1.0 - g) * (-a).exp();
@@ -76,7 +76,7 @@ fn measured_growth_matches_the_characteristic_root() {
 
 /// By hand, for one flow: x = 0.03 + 0.07 / (0.7 0.93) = 0.13753, over x + 0.97.
 #[test]
-fn a_long_queue_falls_by_an_eighth_of_the_time() {
+fn long_queue_drains_an_eighth_of_a_second_per_second() {
     near(flows(1).drain(), 0.12417, 1e-4);
     let (long, longer) = (flows(1).drained_s(Span::from_millis(60)), flows(1).drained_s(Span::from_millis(70)));
     near(longer - long, 0.01 / 0.12417, 1e-4);
@@ -85,7 +85,7 @@ fn a_long_queue_falls_by_an_eighth_of_the_time() {
 
 /// The last of a queue, in steps of its equation.
 #[test]
-fn a_short_queue_falls_by_its_equation() {
+fn short_queue_drains_by_its_equation() {
     for n in [1, 4] {
         let (t, share, gain) = (0.03, flows(n).rest().share, flows(n).rest().gain);
         let (mut queue, mut took) = (0.003 - 24e-6 / share, 0.0);
@@ -100,7 +100,7 @@ fn a_short_queue_falls_by_its_equation() {
 }
 
 #[test]
-fn one_and_two_flows_rest_and_more_cycle() {
+fn one_and_two_flows_settle_and_more_cycle() {
     for n in [1, 2] {
         let cycle = flows(n).cycle();
         near(cycle.mean, flows(n).rest().utilisation, 1e-3);
@@ -123,14 +123,14 @@ fn a_sine_has_its_period() {
 
 /// By hand: half of the rest, then half of the remainder.
 #[test]
-fn a_dip_is_refilled_by_what_is_clocked() {
+fn ack_clocked_traffic_refills_a_dip() {
     assert_eq!([0, 1, 2].map(|k| refilled(0.5, k).expect("a share")), [0.0, 0.5, 0.75]);
     assert_eq!(refilled(1.0, 1), Ok(1.0));
     assert!(matches!(refilled(1.5, 1), Err(Error::Input { key: "elastic", .. })));
 }
 
 #[test]
-fn what_the_theory_does_not_cover_is_refused() {
+fn refuses_inputs_outside_the_theory() {
     let key = |flows: Flows| match flows.check() {
         Err(Error::Input { key, .. }) => key,
         other => panic!("{other:?}"),

@@ -30,7 +30,7 @@ fn busy_periods(load: f64, count: usize) -> Vec<(f64, f64)> {
 /// By hand: a lone packet is a triangle. The second of two packets arrives uniformly within the service of the first,
 /// at `u`: the area is 1/2 + (1 - u) + 1/2 over 2^2 / 2, on average 3/4.
 #[test]
-fn one_packet_has_one_and_two_have_three_quarters() {
+fn burstiness_of_one_packet_is_one_and_of_two_three_quarters() {
     assert_eq!(eta_of_length(1), Ok(1.0));
     assert_eq!(eta_of_length(2), Ok(0.75));
     assert!(eta_of_length(0).is_err());

@@ -111,7 +111,7 @@ proptest! {
 
     /// Sends acknowledgments that no receiver would send, between transmissions and expiring timers.
     #[test]
-    fn acknowledgments_that_no_receiver_would_send_are_survived(
+    fn survives_impossible_acknowledgments(
         nonsense in proptest::collection::vec((0u64..60, 0u64..80, 0u64..100, 0u8..9, proptest::array::uniform6(0u64..90)), 1..80),
     ) {
         let params = sender_params(Transfer::Unlimited, RTT);

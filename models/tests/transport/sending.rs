@@ -45,7 +45,7 @@ fn the_last_packet_may_be_short() {
 }
 
 #[test]
-fn a_transfer_of_nothing_is_done() {
+fn empty_transfer_is_complete_at_once() {
     let mut sender = sender(sender_params(Transfer::Sized(Bytes::ZERO), RTT), Scripted::new(10));
     assert!(sender.is_done() && sender.next_wakeup() == Time::MAX && sender.poll_transmit(at(0)).is_none());
 }
@@ -114,7 +114,7 @@ fn pacing_spreads_the_smaller_window_over_the_rtt() {
 }
 
 #[test]
-fn messages_end_in_packets_of_their_own() {
+fn messages_do_not_share_packets() {
     let params = sender_params(Transfer::Offered, RTT);
     let mut sender = sender(params, Scripted::new(10));
     assert_eq!(sender.offer_message(2, Bytes::new(300)), 2);
@@ -221,7 +221,7 @@ fn a_delayed_acknowledgment_is_timed_by_its_first_packet() {
 /// 140 ms and echoes packet 2, the first that the receiver had not acknowledged (RFC 7323, section 4.3), of 20 ms. Its
 /// round trip is 120 ms: SRTT = 100 + (120 - 100) / 8 = 102.5 ms. Packet 0 would give 105, packet 3 101.25.
 #[test]
-fn a_lost_acknowledgment_leaves_the_rtt_to_the_echo() {
+fn rtt_comes_from_the_echo_after_a_lost_acknowledgment() {
     let mut sender = endless(10);
     for ms in [0, 10, 20, 30] {
         sender.controller_mut().departure = at(ms + 10);

@@ -40,7 +40,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 2000, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Default::default() })]
 
     #[test]
-    fn what_is_written_reads_again_exactly(n in any_size()) {
+    fn printed_values_round_trip_exactly(n in any_size()) {
         prop_assert_eq!(Span::from_picos(n).to_string().parse(), Ok(Span::from_picos(n)));
         prop_assert_eq!(Bytes::new(n).to_string().parse(), Ok(Bytes::new(n)));
         prop_assert_eq!(Rate::from_bps(n).to_string().parse(), Ok(Rate::from_bps(n)));
@@ -213,7 +213,7 @@ fn percentages_are_fractions() {
 }
 
 #[test]
-fn what_is_not_a_number_becomes_nothing() {
+fn not_a_number_and_negative_values_become_zero() {
     assert_eq!(Ratio::from_f64(f64::NAN), Ratio::ZERO);
     assert_eq!(Ratio::from_f64(-1.0), Ratio::ZERO);
     assert_eq!(Span::from_secs_f64(f64::NAN), Span::ZERO);

@@ -115,7 +115,7 @@ mod tests {
 
     /// The order of the head of this file, one source of each kind.
     #[test]
-    fn numbers_keep_kinds_in_order_and_lead_back() {
+    fn source_numbers_are_ordered_by_kind_and_convert_back() {
         type Numbered = fn(u32) -> EventSource;
         let kinds: [Numbered; 15] = [
             EventSource::Link,

@@ -107,7 +107,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn lines_behave_like_queues_of_their_own(moves in proptest::collection::vec((0usize..4, any::<bool>()), 0..300)) {
+        fn lines_behave_like_separate_queues(moves in proptest::collection::vec((0usize..4, any::<bool>()), 0..300)) {
             let mut lines = Lines::new();
             let mut found = [Line::EMPTY; 4];
             let mut expected: [VecDeque<u64>; 4] = Default::default();

@@ -96,7 +96,7 @@ fn a_load_is_the_share_of_the_slowest_link() {
 
 /// Fifteen thousand flows, most of which take the place of an earlier one: each arrives whole, at its own time.
 #[test]
-fn a_place_that_is_used_again_starts_afresh() {
+fn reused_flow_slot_has_fresh_state() {
     let mut experiment = experiment("size = \"500 B\"\narrivals = { kind = \"poisson\", every = \"1333 us\" }\n");
     let clean = run(&experiment);
     let flows = clean.transfers.len() as u64;
@@ -138,7 +138,7 @@ fn a_flow_that_stops_sends_nothing_new() {
 
 /// A flow every microsecond, none of which ends: the 65 537th finds no place. The run stops then, not after a minute.
 #[test]
-fn a_run_ends_when_places_for_flows_run_out() {
+fn refuses_more_than_65536_concurrent_flows() {
     let text = "[run]\nduration = \"1 min\"\n[path]\nrate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n[sender]\ninitial_window = 1\n\
         [[flow]]\ncontroller = \"newreno\"\n[[flow]]\ncontroller = \"newreno\"\nsize = \"1 MB\"\n\
         arrivals = { kind = \"poisson\", every = \"1 us\" }\n";

@@ -37,7 +37,7 @@ fn running_ahead_equals_an_event_per_departure() {
 }
 
 #[test]
-fn a_departure_is_no_event() {
+fn paced_departures_need_no_events() {
     for controller in ["rapid", "bbr"] {
         let experiment = Experiment { flows: vec![flow(controller, 1000, Span::from_millis(20)).into()], ..path() };
         let ((caught_up, fewer), (_, events)) = both(&experiment);

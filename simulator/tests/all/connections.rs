@@ -99,7 +99,7 @@ fn connections_are_traffic_and_no_flow() {
 
 /// More connections, one after the other, than slots: each takes the slot of one that ended ten seconds before.
 #[test]
-fn slots_are_used_again() {
+fn connection_slots_are_reused() {
     let many: String = (0..200).map(|i| format!("SEQ {} 1 1 1\nr 20000\n> 100\nt 10\n< 200\n", i * 90_000)).collect();
     assert_eq!(run(&experiment("many", &many, "")).traffic[0].packets, 400);
 }

@@ -158,7 +158,7 @@ fn reports_waiting_times_by_controller() {
 }
 
 #[test]
-fn what_a_discipline_measures_is_a_curve() {
+fn measurements_of_a_discipline_become_curves() {
     let curve = |run: &Run, metric: &str| run.series.iter().find(|series| series.metric == metric).cloned();
     let red = run_of("newreno", step(50), true);
     assert!(curve(&red, "queue_average").is_some() && curve(&red, "queue_eta").is_none());

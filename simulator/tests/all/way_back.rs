@@ -50,7 +50,7 @@ fn a_fast_enough_way_back_is_no_limit() {
 
 /// Acknowledgments dropped at a full queue cost little: the next ones cover the same data.
 #[test]
-fn later_acknowledgments_make_up_for_lost_ones() {
+fn later_acknowledgments_cover_lost_ones() {
     let path = back_over("rate = \"16 kbit/s\", buffer = \"5 packets\"");
     let run = run(&experiment(&path, "delayed_ack = 1\nwindow = \"64 packets\"", FORWARD));
     assert!(run.links[1].dropped_packets > 0, "{:?}", run.links[1]);

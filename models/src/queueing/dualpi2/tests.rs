@@ -115,7 +115,7 @@ fn the_classic_queue_keeps_its_share() {
 
 /// Two hours of silence are over in no time, and leave nothing behind.
 #[test]
-fn silence_ends_at_a_fixed_point() {
+fn idle_updates_reach_a_fixed_point() {
     let mut queue = with(&[]);
     queue.control.p = 0.9;
     queue.enqueue(at(7_200_000_000), packet(Ecn::NotEct));

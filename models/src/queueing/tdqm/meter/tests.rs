@@ -121,7 +121,7 @@ fn assert_same(arrivals: &Arrivals, window: u64, shortest: u64, delay: Delay) ->
 
 proptest! {
     #[test]
-    fn eta_and_rho_are_those_of_the_definitions(
+    fn eta_and_rho_match_their_definitions(
         arrivals in prop::collection::vec((0u64..40, 1u64..30), 1..60),
         window in 1u64..200,
         shortest in prop_oneof![Just(0u64), 1u64..100],
@@ -132,7 +132,7 @@ proptest! {
 
     /// Long rests, and packets that arrive at the instant at which the link would rest.
     #[test]
-    fn they_are_so_with_rests_and_ties(
+    fn eta_and_rho_match_with_idle_times_and_ties(
         arrivals in prop::collection::vec((prop_oneof![Just(0u64), Just(10), Just(1000)], Just(10u64)), 1..40),
         window in 1u64..50,
     ) {
