@@ -36,7 +36,11 @@
 //! 5. ProbeRTT is due every 5 s, as in the published revisions and Linux; drafts in preparation merge it with the
 //!    10 s of the min_rtt filter. Its window is fixed on entry, from the previous min_rtt, as these drafts propose.
 //! 6. A max_bw filter without a sample in the current cycle does not advance.
-//! 7. There is no reaction to congestion marks (ECN), which the draft leaves out.
+//! 7. ProbeRTT waits for the end of Startup and, in ProbeBW, until max_bw has advanced once since the last ProbeRTT, unless
+//!    the application limits the flow. `probe_rtt_waits = false` gives the draft's schedule, by the clock alone. There, with
+//!    round trips above about half a second, neither Startup nor a probing cycle fits between two ProbeRTTs, so that a
+//!    max_bw above the path's rate is never forgotten: after a fall of the rate the queue grows, and so do the round trips.
+//! 8. There is no reaction to congestion marks (ECN), which the draft leaves out.
 
 mod machine;
 mod model;
@@ -71,9 +75,14 @@ const PROBE_RTT_INTERVAL: Parameter<Span> = Parameter::new(
     Span::from_millis(200)..=Span::MAX,
     "time between searches for the base delay",
 );
+const PROBE_RTT_WAITS: Parameter<bool> = Parameter::switch(
+    "probe_rtt_waits",
+    true,
+    "search for the base delay only after Startup and after a whole bandwidth probe since the last search; false: the draft",
+);
 
 /// The settings.
-pub const PARAMETERS: Parameters = &[&LOSS_THRESHOLD, &BETA, &HEADROOM, &PROBE_RTT_INTERVAL];
+pub const PARAMETERS: Parameters = &[&LOSS_THRESHOLD, &BETA, &HEADROOM, &PROBE_RTT_INTERVAL, &PROBE_RTT_WAITS];
 
 /// Least window, in packets: two under way and two acknowledgments coming back.
 const MIN_PIPE: u64 = 4;
@@ -88,6 +97,7 @@ struct Tuning {
     beta: Ratio,
     headroom: Ratio,
     probe_rtt_interval: Span,
+    probe_rtt_waits: bool,
 }
 
 /// An acknowledgment as BBR sees it.
@@ -144,6 +154,8 @@ pub struct Bbr {
     judging_probe: bool,
     probe_was_too_high: bool,
     probe_was_precautionary: bool,
+    /// The max_bw filter has advanced since the last ProbeRTT.
+    probed_bandwidth: bool,
     up_rounds: u32,
     up_acked: u64,
     up_acked_per_packet: u64,
@@ -180,6 +192,7 @@ impl Bbr {
             beta: rounded_up(BETA.read(settings)?),
             headroom: rounded_up(HEADROOM.read(settings)?),
             probe_rtt_interval: PROBE_RTT_INTERVAL.read(settings)?,
+            probe_rtt_waits: PROBE_RTT_WAITS.read(settings)?,
         };
         let initial_window = u64::from(setup.initial_window.max(1));
         let rtt = if setup.handshake_rtt == Span::ZERO { Span::from_millis(1) } else { setup.handshake_rtt };
@@ -205,6 +218,7 @@ impl Bbr {
             judging_probe: false,
             probe_was_too_high: false,
             probe_was_precautionary: false,
+            probed_bandwidth: true,
             up_rounds: 0,
             up_acked: 0,
             up_acked_per_packet: UNBOUNDED,
