@@ -139,6 +139,19 @@ pub struct Timeout {
     pub first: bool,
 }
 
+/// New data is about to leave after an idle time longer than the retransmission timeout, with nothing in flight.
+#[derive(Clone, Copy, Debug)]
+pub struct Idle {
+    /// When.
+    pub now: Time,
+    /// Time since the last packet left.
+    pub lasted: Span,
+    /// The retransmission timeout.
+    pub rto: Span,
+    /// The window to restart with, in packets; `None`: windows last.
+    pub restart_window: Option<u32>,
+}
+
 /// The last reduction was needless: the packets were not lost (RFC 5682, RFC 4015).
 #[derive(Clone, Copy, Debug)]
 pub struct Undo {
@@ -217,6 +230,9 @@ pub trait Controller {
 
     /// The retransmission timer expired.
     fn on_timeout(&mut self, timeout: &Timeout);
+
+    /// The flow restarts after an idle time.
+    fn on_idle(&mut self, _idle: &Idle) {}
 
     /// The last reduction proved needless.
     fn on_undo(&mut self, _undo: &Undo) {}

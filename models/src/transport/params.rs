@@ -30,6 +30,8 @@ pub struct SenderParams {
     pub min_rto: Span,
     /// Pacing rate of window-based controllers: windows per smoothed round trip, in percent; 0: ack-clocked.
     pub pacing_percent: u32,
+    /// Restart the window after an idle time longer than the timeout (RFC 5681, section 4.1).
+    pub slow_start_after_idle: bool,
     /// Send ECN-capable packets, which queues may mark, if the controller reads marks (RFC 3168). Controllers that send
     /// ECT(1) always do (RFC 9331, section 4.1).
     pub ecn: bool,

@@ -285,6 +285,7 @@ fn sender_params(spec: &FlowSpec, receive_window: u64, messages: bool) -> Sender
         handshake_window: receive_window,
         min_rto: spec.min_rto,
         pacing_percent: spec.pacing_percent,
+        slow_start_after_idle: spec.slow_start_after_idle,
         ecn: spec.ecn,
     }
 }
