@@ -112,7 +112,7 @@ sections! {
         "gaps.p50", "time", "required", "`late`: median of the delay.";
         "gaps.p99", "time", "required", "`late`: 99th percentile.";
         "gaps.p999", "time", "required", "`late`: 99.9th percentile.";
-        "gaps.granularity", "time", "required", "`timer`: time between ticks.";
+        "gaps.granularity", "time", "required", "`timer`: time between ticks. At a tick all packets leave that were due since the last.";
         "gaps.packets", "whole number", "1", "`batch`: packets of a batch.";
         "pacing", "whole percentage to 10000 %", "\"0 %\"", "Pacing of window-based controllers, as a rate in windows per smoothed round trip; zero: none.";
         "initial_window", "whole number", "10", "Initial window in packets (RFC 6928).";

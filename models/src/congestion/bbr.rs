@@ -391,7 +391,7 @@ impl Controller for Bbr {
         self.ran_dry = sent.app_limited;
         self.window_full[0] |= u64::from(sent.in_flight) >= self.window;
         let time = if sent.size == self.packet { self.packet_time } else { self.pacing_rate.time_for(sent.size) };
-        self.next_departure = self.next_departure.max(sent.now).saturating_add(time);
+        self.next_departure = self.next_departure.max(sent.paced_from).saturating_add(time);
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {

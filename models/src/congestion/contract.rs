@@ -23,6 +23,9 @@ pub struct Setup {
 pub struct Sent {
     /// When it really left.
     pub now: Time,
+    /// From when on time may count for the departure of the next packet: `now`, or earlier by the tick of a host's timer, at
+    /// which all that was due since the last tick leaves.
+    pub paced_from: Time,
     /// Number of this transmission in its flow: 0, 1, 2, ... without holes.
     pub transmission: u64,
     /// Its size on the wire.

@@ -227,7 +227,7 @@ impl Copa {
 
 impl Controller for Copa {
     fn on_sent(&mut self, sent: &Sent) {
-        self.next_departure = self.next_departure.max(sent.now).saturating_add(self.pacing.time_for(sent.size));
+        self.next_departure = self.next_departure.max(sent.paced_from).saturating_add(self.pacing.time_for(sent.size));
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {

@@ -173,7 +173,7 @@ impl Prague {
 impl Controller for Prague {
     #[inline]
     fn on_sent(&mut self, sent: &Sent) {
-        self.departure = self.departure.max(sent.now).saturating_add(self.pacing.time_for(sent.size));
+        self.departure = self.departure.max(sent.paced_from).saturating_add(self.pacing.time_for(sent.size));
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {

@@ -20,6 +20,9 @@
 //! (RFC 5681, section 4.1; Linux's `tcp_slow_start_after_idle`). How is the controller's part: those that pace by a rate
 //! keep it.
 //!
+//! A host whose timer ticks has credit for a tick: paced packets that were due since the last tick leave together, as with
+//! the pacers of QUIC stacks.
+//!
 //! Deviations:
 //! 1. Selective acknowledgments are retained across a timeout (RFC 6675, section 5.1 allows it): the receiver of this
 //!    crate never discards what it has reported.
@@ -76,6 +79,7 @@ pub struct Sender<C> {
     window_limited_until: u64,
     most_in_flight: u32,
     pacing_percent: u32,
+    tick: Span,
     /// Window after an idle time; `None`: as before it.
     restart_window: Option<u32>,
     window_limited: bool,
@@ -122,6 +126,7 @@ impl<C: Extras> Sender<C> {
             gate: if total > 0 { now } else { Time::MAX },
             paced_until: Time::ZERO,
             last_sent: now,
+            tick: params.tick,
             restart_window: params.slow_start_after_idle.then_some(params.initial_window.max(1)),
             rtt: RttEstimator::new(params.handshake_rtt, params.min_rto),
             rack: Rack::new(params.handshake_rtt),
@@ -342,6 +347,7 @@ impl<C: Extras> Sender<C> {
 
     #[inline(always)]
     fn transmit(&mut self, now: Time, repeated: Option<u64>) -> Segment {
+        let paced_from = now.saturating_sub(self.tick);
         let spread_window = (self.pacing_percent > 0).then(|| self.window());
         let transmission = self.next_transmission;
         self.next_transmission += 1;
@@ -372,13 +378,14 @@ impl<C: Extras> Sender<C> {
             // The allowed flight: the smaller of the window and the receive window.
             let usable = u64::from(window).min(self.right_edge.saturating_sub(self.board.first())).max(1);
             let gap = per_window / (usable * u64::from(self.pacing_percent));
-            self.paced_until = self.paced_until.max(now) + gap;
+            self.paced_until = self.paced_until.max(paced_from) + gap;
         }
         let size = if sequence + 1 == self.total { self.last_packet } else { self.packet };
         let size = self.short.as_ref().and_then(|short| short.size(sequence)).unwrap_or(size);
         let (retransmission, ecn) = if repeated.is_some() { (true, Ecn::NotEct) } else { (false, self.ecn) };
         self.controller.on_sent(&Sent {
             now,
+            paced_from,
             transmission,
             size,
             in_flight: self.board.in_flight(),

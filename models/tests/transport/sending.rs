@@ -258,7 +258,9 @@ fn sent_after_idle(name: &str, restarts: bool, idle: u64) -> usize {
 /// later no more than the restart window, the ten of RFC 6928, may leave at once; Linux gets there by halves.
 #[test]
 fn an_idle_flow_restarts_with_at_most_the_initial_window() {
-    for name in ["newreno", "dctcp", "bic", "highspeed", "scalable", "illinois", "htcp", "westwood", "veno", "lp", "yeah"] {
+    for name in
+        ["newreno", "dctcp", "bic", "highspeed", "scalable", "illinois", "htcp", "westwood", "veno", "lp", "yeah"]
+    {
         assert_eq!(sent_after_idle(name, true, 5000), 10, "{name}");
         assert_eq!(sent_after_idle(name, true, 150), 80, "{name}: not idle");
         assert_eq!(sent_after_idle(name, false, 5000), 80, "{name}: switched off");
