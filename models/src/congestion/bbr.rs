@@ -37,9 +37,11 @@
 //!    10 s of the min_rtt filter. Its window is fixed on entry, from the previous min_rtt, as these drafts propose.
 //! 6. A max_bw filter without a sample in the current cycle does not advance.
 //! 7. ProbeRTT waits for the end of Startup and, in ProbeBW, until max_bw has advanced once since the last ProbeRTT, unless
-//!    the application limits the flow. `probe_rtt_waits = false` gives the draft's schedule, by the clock alone. There, with
-//!    round trips above about half a second, neither Startup nor a probing cycle fits between two ProbeRTTs, so that a
-//!    max_bw above the path's rate is never forgotten: after a fall of the rate the queue grows, and so do the round trips.
+//!    the application limits the flow. The next bandwidth probe waits for the round that follows the last one, in which
+//!    max_bw advances. `whole_probes = false` gives the draft's schedule, by the clock alone. There, with round trips above
+//!    about half a second, neither Startup nor a probing cycle fits between two ProbeRTTs, and above two seconds Refill
+//!    begins before that round ends. A max_bw above the path's rate is then never forgotten: after a fall of the rate the
+//!    queue grows, and so do the round trips.
 //! 8. There is no reaction to congestion marks (ECN), which the draft leaves out.
 
 mod machine;
@@ -75,14 +77,14 @@ const PROBE_RTT_INTERVAL: Parameter<Span> = Parameter::new(
     Span::from_millis(200)..=Span::MAX,
     "time between searches for the base delay",
 );
-const PROBE_RTT_WAITS: Parameter<bool> = Parameter::switch(
-    "probe_rtt_waits",
+const WHOLE_PROBES: Parameter<bool> = Parameter::switch(
+    "whole_probes",
     true,
-    "search for the base delay only after Startup and after a whole bandwidth probe since the last search; false: the draft",
+    "neither ProbeRTT nor the next bandwidth probe begins before Startup, or the last probe, has shown its result; false: the draft",
 );
 
 /// The settings.
-pub const PARAMETERS: Parameters = &[&LOSS_THRESHOLD, &BETA, &HEADROOM, &PROBE_RTT_INTERVAL, &PROBE_RTT_WAITS];
+pub const PARAMETERS: Parameters = &[&LOSS_THRESHOLD, &BETA, &HEADROOM, &PROBE_RTT_INTERVAL, &WHOLE_PROBES];
 
 /// Least window, in packets: two under way and two acknowledgments coming back.
 const MIN_PIPE: u64 = 4;
@@ -97,7 +99,7 @@ struct Tuning {
     beta: Ratio,
     headroom: Ratio,
     probe_rtt_interval: Span,
-    probe_rtt_waits: bool,
+    whole_probes: bool,
 }
 
 /// An acknowledgment as BBR sees it.
@@ -192,7 +194,7 @@ impl Bbr {
             beta: rounded_up(BETA.read(settings)?),
             headroom: rounded_up(HEADROOM.read(settings)?),
             probe_rtt_interval: PROBE_RTT_INTERVAL.read(settings)?,
-            probe_rtt_waits: PROBE_RTT_WAITS.read(settings)?,
+            whole_probes: WHOLE_PROBES.read(settings)?,
         };
         let initial_window = u64::from(setup.initial_window.max(1));
         let rtt = if setup.handshake_rtt == Span::ZERO { Span::from_millis(1) } else { setup.handshake_rtt };

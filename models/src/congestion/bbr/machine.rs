@@ -142,6 +142,9 @@ impl Bbr {
 
     /// "Time Scale for Bandwidth Probing": the clock's or Reno's, whichever is first.
     fn is_time_to_probe(&self, now: Time) -> bool {
+        if self.tuning.whole_probes && self.ack_phase == AckPhase::ProbeStopping {
+            return false;
+        }
         let rounds = self.rounds.since_probe;
         now > self.cycle_start + self.probe_wait || rounds >= RENO_ROUNDS || rounds >= self.target_inflight()
     }
@@ -262,7 +265,7 @@ impl Bbr {
             State::ProbeRtt => false,
             _ => !self.probed_bandwidth,
         };
-        self.tuning.probe_rtt_waits && unfinished && !seen.sample.is_app_limited
+        self.tuning.whole_probes && unfinished && !seen.sample.is_app_limited
     }
 
     /// "ProbeRTT Logic".
