@@ -27,6 +27,7 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
         pacing_percent: 0,
         handshake_waits: false,
         min_rto: Span::from_millis(200),
+        slow_start_after_idle: true,
         ecn: false,
     };
     Experiment {

@@ -61,6 +61,8 @@ fn carried(experiment: &Experiment) -> Figures {
         handshake_window: u64::from(begun.window),
         min_rto: flow.min_rto,
         pacing_percent: flow.pacing_percent,
+        tick: Span::ZERO,
+        slow_start_after_idle: flow.slow_start_after_idle,
         ecn: flow.ecn,
     };
     let outgoing = Outgoing::new(params, controller.expect("no settings"), Time::ZERO, true, true);

@@ -354,6 +354,8 @@ pub fn flow(packet: Bytes, rtt: Span, window: u32, controller: AnyController) ->
         handshake_window: u64::from(window),
         min_rto: MIN_RTO,
         pacing_percent: 0,
+        tick: Span::ZERO,
+        slow_start_after_idle: true,
         ecn: false,
     };
     Outgoing::new(params, controller, Time::ZERO, true, false)

@@ -36,6 +36,8 @@ fn params() -> SenderParams {
         handshake_window: 1 << 14,
         min_rto: Span::from_millis(200),
         pacing_percent: 0,
+        tick: Span::ZERO,
+        slow_start_after_idle: true,
         ecn: false,
     }
 }

@@ -84,6 +84,8 @@ fn measure<C: Extras>(controller: C, conditions: Conditions) -> f64 {
         handshake_window: window,
         min_rto: Span::from_millis(200),
         pacing_percent: 0,
+        tick: Span::ZERO,
+        slow_start_after_idle: true,
         ecn: false,
     };
     let receiver = ReceiverParams { delayed_ack, delayed_ack_timeout: Span::from_millis(40), window, stamps };

@@ -74,6 +74,7 @@ pub(crate) fn senders(
         pacing_percent: sender.pacing_percent,
         handshake_waits: sender.handshake_waits,
         min_rto: sender.min_rto,
+        slow_start_after_idle: sender.slow_start_after_idle,
         application: None,
         ecn: sender.ecn,
     };

@@ -92,6 +92,7 @@ impl Reader<'_> {
             pacing_percent: self.sender.pacing_percent,
             handshake_waits: self.sender.handshake_waits,
             min_rto: self.sender.min_rto,
+            slow_start_after_idle: self.sender.slow_start_after_idle,
             ecn: fields.switch_if("ecn")?.unwrap_or(self.sender.ecn),
         };
         let size = match &law {

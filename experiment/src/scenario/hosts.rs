@@ -15,6 +15,7 @@ pub(crate) struct Sender {
     pub initial_window: u32,
     pub handshake_waits: bool,
     pub min_rto: Span,
+    pub slow_start_after_idle: bool,
     pub ecn: bool,
 }
 
@@ -111,6 +112,7 @@ pub(crate) fn sender(document: &mut Table) -> Result<Sender, ScenarioError> {
         initial_window: fields.count_or("initial_window", 10, 1)?,
         handshake_waits: fields.switch_or("handshake_waits", false)?,
         min_rto: fields.quantity_or("min_rto", "200 ms", Zero::Refused)?,
+        slow_start_after_idle: fields.switch_or("slow_start_after_idle", true)?,
         ecn: fields.switch_or("ecn", false)?,
     };
     fields.finish()?;

@@ -112,12 +112,13 @@ sections! {
         "gaps.p50", "time", "required", "`late`: median of the delay.";
         "gaps.p99", "time", "required", "`late`: 99th percentile.";
         "gaps.p999", "time", "required", "`late`: 99.9th percentile.";
-        "gaps.granularity", "time", "required", "`timer`: time between ticks.";
+        "gaps.granularity", "time", "required", "`timer`: time between ticks. At a tick all packets leave that were due since the last.";
         "gaps.packets", "whole number", "1", "`batch`: packets of a batch.";
         "pacing", "whole percentage to 10000 %", "\"0 %\"", "Pacing of window-based controllers, as a rate in windows per smoothed round trip; zero: none.";
         "initial_window", "whole number", "10", "Initial window in packets (RFC 6928).";
         "handshake_waits", "switch", "false", "Whether a handshake waits in queues, so that the first round trip includes them.";
         "min_rto", "time", "\"200 ms\"", "Least retransmission timeout.";
+        "slow_start_after_idle", "switch", "true", "Whether a flow idle for more than its retransmission timeout restarts with at most the initial window (RFC 5681, section 4.1), as in Linux: the window is halved for each timeout that has passed. Controllers that pace by a rate keep it.";
         "ecn", "switch", "false", "Whether packets are ECN-capable, ECT(0), if the controller reads marks (RFC 3168). Packets of `prague` are always ECT(1).";
     }
 

@@ -118,6 +118,8 @@ impl<'e> Running<'e> {
             handshake_window: flow.window,
             min_rto: spec.min_rto,
             pacing_percent: spec.pacing_percent,
+            tick: Span::ZERO,
+            slow_start_after_idle: spec.slow_start_after_idle,
             ecn: spec.ecn,
         };
         let (start, stamps) = (flow.start, self.experiment.receiver.stamps);

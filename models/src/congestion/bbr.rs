@@ -36,7 +36,13 @@
 //! 5. ProbeRTT is due every 5 s, as in the published revisions and Linux; drafts in preparation merge it with the
 //!    10 s of the min_rtt filter. Its window is fixed on entry, from the previous min_rtt, as these drafts propose.
 //! 6. A max_bw filter without a sample in the current cycle does not advance.
-//! 7. There is no reaction to congestion marks (ECN), which the draft leaves out.
+//! 7. ProbeRTT waits for the end of Startup and, in ProbeBW, until max_bw has advanced once since the last ProbeRTT, unless
+//!    the application limits the flow. The next bandwidth probe waits for the round that follows the last one, in which
+//!    max_bw advances. `whole_probes = false` gives the draft's schedule, by the clock alone. There, with round trips above
+//!    about half a second, neither Startup nor a probing cycle fits between two ProbeRTTs, and above two seconds Refill
+//!    begins before that round ends. A max_bw above the path's rate is then never forgotten: after a fall of the rate the
+//!    queue grows, and so do the round trips.
+//! 8. There is no reaction to congestion marks (ECN), which the draft leaves out.
 
 mod machine;
 mod model;
@@ -71,9 +77,14 @@ const PROBE_RTT_INTERVAL: Parameter<Span> = Parameter::new(
     Span::from_millis(200)..=Span::MAX,
     "time between searches for the base delay",
 );
+const WHOLE_PROBES: Parameter<bool> = Parameter::switch(
+    "whole_probes",
+    true,
+    "neither ProbeRTT nor the next bandwidth probe begins before Startup, or the last probe, has shown its result; false: the draft",
+);
 
 /// The settings.
-pub const PARAMETERS: Parameters = &[&LOSS_THRESHOLD, &BETA, &HEADROOM, &PROBE_RTT_INTERVAL];
+pub const PARAMETERS: Parameters = &[&LOSS_THRESHOLD, &BETA, &HEADROOM, &PROBE_RTT_INTERVAL, &WHOLE_PROBES];
 
 /// Least window, in packets: two under way and two acknowledgments coming back.
 const MIN_PIPE: u64 = 4;
@@ -88,6 +99,7 @@ struct Tuning {
     beta: Ratio,
     headroom: Ratio,
     probe_rtt_interval: Span,
+    whole_probes: bool,
 }
 
 /// An acknowledgment as BBR sees it.
@@ -144,6 +156,8 @@ pub struct Bbr {
     judging_probe: bool,
     probe_was_too_high: bool,
     probe_was_precautionary: bool,
+    /// The max_bw filter has advanced since the last ProbeRTT.
+    probed_bandwidth: bool,
     up_rounds: u32,
     up_acked: u64,
     up_acked_per_packet: u64,
@@ -180,6 +194,7 @@ impl Bbr {
             beta: rounded_up(BETA.read(settings)?),
             headroom: rounded_up(HEADROOM.read(settings)?),
             probe_rtt_interval: PROBE_RTT_INTERVAL.read(settings)?,
+            whole_probes: WHOLE_PROBES.read(settings)?,
         };
         let initial_window = u64::from(setup.initial_window.max(1));
         let rtt = if setup.handshake_rtt == Span::ZERO { Span::from_millis(1) } else { setup.handshake_rtt };
@@ -205,6 +220,7 @@ impl Bbr {
             judging_probe: false,
             probe_was_too_high: false,
             probe_was_precautionary: false,
+            probed_bandwidth: true,
             up_rounds: 0,
             up_acked: 0,
             up_acked_per_packet: UNBOUNDED,
@@ -377,7 +393,7 @@ impl Controller for Bbr {
         self.ran_dry = sent.app_limited;
         self.window_full[0] |= u64::from(sent.in_flight) >= self.window;
         let time = if sent.size == self.packet { self.packet_time } else { self.pacing_rate.time_for(sent.size) };
-        self.next_departure = self.next_departure.max(sent.now).saturating_add(time);
+        self.next_departure = self.next_departure.max(sent.paced_from).saturating_add(time);
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {

@@ -442,7 +442,8 @@ impl Controller for Bbr1 {
         if self.sent < UNPACED {
             return;
         }
-        self.next_departure = self.next_departure.max(sent.now).saturating_add(self.pacing_rate.time_for(sent.size));
+        self.next_departure =
+            self.next_departure.max(sent.paced_from).saturating_add(self.pacing_rate.time_for(sent.size));
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {

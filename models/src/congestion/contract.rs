@@ -23,6 +23,9 @@ pub struct Setup {
 pub struct Sent {
     /// When it really left.
     pub now: Time,
+    /// From when on time may count for the departure of the next packet: `now`, or earlier by the tick of a host's timer, at
+    /// which all that was due since the last tick leaves.
+    pub paced_from: Time,
     /// Number of this transmission in its flow: 0, 1, 2, ... without holes.
     pub transmission: u64,
     /// Its size on the wire.
@@ -139,6 +142,19 @@ pub struct Timeout {
     pub first: bool,
 }
 
+/// New data is about to leave after an idle time longer than the retransmission timeout, with nothing in flight.
+#[derive(Clone, Copy, Debug)]
+pub struct Idle {
+    /// When.
+    pub now: Time,
+    /// Time since the last packet left.
+    pub lasted: Span,
+    /// The retransmission timeout.
+    pub rto: Span,
+    /// The window to restart with, in packets; `None`: windows last.
+    pub restart_window: Option<u32>,
+}
+
 /// The last reduction was needless: the packets were not lost (RFC 5682, RFC 4015).
 #[derive(Clone, Copy, Debug)]
 pub struct Undo {
@@ -217,6 +233,9 @@ pub trait Controller {
 
     /// The retransmission timer expired.
     fn on_timeout(&mut self, timeout: &Timeout);
+
+    /// The flow restarts after an idle time.
+    fn on_idle(&mut self, _idle: &Idle) {}
 
     /// The last reduction proved needless.
     fn on_undo(&mut self, _undo: &Undo) {}

@@ -17,6 +17,8 @@
 //!              abe: with 0.85 instead of beta                         (RFC 8511, section 3.1)
 //! timeout:     the same with cwnd = 1; the next avoidance has K = 0   (section 4.8)
 //! undo:        everything as before the reduction                     (section 4.9)
+//! idle:        after more than a timeout, threshold = max(threshold, 3/4 cwnd); cwnd is halved per timeout, but not below
+//!              the initial window; the time does not count in t       (RFC 5681, section 4.1; RFC 2861; section 4.2)
 //! ```
 //!
 //! HyStart++ leaves the initial slow start when the smallest round-trip time of a round rises. It then grows at a
@@ -32,7 +34,9 @@
 //!    the initial slow start (RFC 9406, section 4.3).
 
 use crate::congestion::answered::Answered;
-use crate::congestion::contract::{AckSample, Controller, Decision, Extras, Loss, Marked, Needs, Setup, Timeout, Undo};
+use crate::congestion::contract::{
+    AckSample, Controller, Decision, Extras, Idle, Loss, Marked, Needs, Setup, Timeout, Undo,
+};
 use crate::settings::{PROPER, Parameter, Parameters, SettingError, Settings, above_zero, check_names};
 use crate::units::{Ecn, Ratio, Span, Time};
 use alloc::boxed::Box;
@@ -237,6 +241,19 @@ impl Controller for Cubic {
         self.course.epoch = None;
         self.recovering = false;
         self.answered = Answered::No;
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        let course = &mut self.course;
+        if let Some(epoch) = &mut course.epoch {
+            epoch.start += idle.now.saturating_since(self.last_ack);
+        }
+        self.last_ack = idle.now;
+        if idle.restart_window.is_some() {
+            course.threshold = course.threshold.max(0.75 * course.window);
+            let left = idle.window(course.window as u32);
+            course.window = course.window.min(f64::from(left));
+        }
     }
 
     fn on_undo(&mut self, _undo: &Undo) {

@@ -20,7 +20,7 @@
 //! 2. The window is in whole packets, rounded down: a mark removes at least one.
 
 use crate::congestion::contract::{
-    AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Setup, Timeout, Undo,
+    AckSample, Controller, Decision, Extras, Idle, Loss, LossResponse, Marked, Needs, Setup, Timeout, Undo,
 };
 use crate::congestion::newreno::NewReno;
 use crate::settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
@@ -94,6 +94,10 @@ impl Controller for Dctcp {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.reno.on_timeout(timeout);
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        self.reno.on_idle(idle);
     }
 
     fn on_undo(&mut self, undo: &Undo) {

@@ -23,8 +23,10 @@
 //! 3. rtt_max rises by at most 20 ms at a time, only outside recovery.
 //! 4. An undo restores the time since the last loss, but not rtt_max and B, since Linux saves these after recovery has
 //!    changed them.
+//!
+//! Deviation from both: idle time does not count as time since the last loss. The law would leap after it.
 
-use crate::congestion::contract::{AckSample, Setup};
+use crate::congestion::contract::{AckSample, Idle, Setup};
 use crate::congestion::window::Window;
 use crate::congestion::window_based::{Law, State};
 use crate::settings::{Parameter, Parameters, SettingError, Settings};
@@ -185,6 +187,12 @@ impl Law for Htcp {
         }
     }
 
+    /// Idle time is no time without loss: RFC 9438, section 4.2 has this rule for CUBIC. Linux counts it.
+    fn idle(&mut self, idle: &Idle) {
+        self.last_loss += idle.lasted;
+        (self.throughput.packets, self.throughput.since) = (0, idle.now);
+    }
+
     #[inline]
     fn grow(&mut self, ack: &AckSample<'_>, acked: u32, window: &mut Window) {
         if window.in_slow_start() {
@@ -224,6 +232,7 @@ impl Law for Htcp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::congestion::contract::Controller;
     use crate::congestion::window_based::driver::Driver;
 
     const RTT: Span = Span::from_millis(100);
@@ -294,6 +303,18 @@ mod tests {
         assert_eq!(driver.window(), 100);
         driver.ack(1);
         assert_eq!(driver.window(), 101);
+    }
+
+    /// 2 s after a loss alpha is 11 (see above). 15 s of idle time later, and 1 s more, it is that of 3 s: 1 + 20 + 1 = 22.
+    #[test]
+    fn idle_time_is_not_time_without_loss() {
+        let mut driver = htcp(100);
+        driver.now += Span::from_secs(2 + 15);
+        let (lasted, rto) = (Span::from_secs(15), Span::from_millis(200));
+        driver.controller.on_idle(&Idle { now: driver.now, lasted, rto, restart_window: None });
+        let now = driver.now + Span::from_secs(1);
+        driver.law().update_alpha(now);
+        assert_eq!(driver.law().alpha, 22 * ONE);
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub mod westwood;
 pub mod yeah;
 
 pub use contract::{
-    AckSample, Arrival, Controller, Decision, Extras, GapRecord, Loss, LossResponse, LostFlight, Marked, Needs, Probe,
-    Probing, RateSample, Sent, Setup, StreamTrace, Timeout, Undo,
+    AckSample, Arrival, Controller, Decision, Extras, GapRecord, Idle, Loss, LossResponse, LostFlight, Marked, Needs,
+    Probe, Probing, RateSample, Sent, Setup, StreamTrace, Timeout, Undo,
 };
 pub use registry::{AnyController, Entry, External, find, registry};

@@ -10,6 +10,8 @@
 //! mark:                              the same, once per window; then no growth for a round trip   RFC 3168 section 6.1.2
 //!                                    abe: with 0.8 instead of beta            RFC 8511 section 3.1
 //! timeout:                           threshold = max(beta window, 2), window = 1
+//! idle for more than the timeout:    threshold = max(threshold, 3/4 window); window halved per timeout, at least 10
+//!                                                                RFC 5681 section 4.1, RFC 2861
 //! ```
 //!
 //! Growth counts bytes, not acknowledgments, so delayed acknowledgments do not slow it. After a timeout L is 1 until
@@ -23,7 +25,9 @@
 //!    inflation and deflation.
 
 use crate::congestion::answered::Answered;
-use crate::congestion::contract::{AckSample, Controller, Decision, Extras, Loss, Marked, Needs, Setup, Timeout, Undo};
+use crate::congestion::contract::{
+    AckSample, Controller, Decision, Extras, Idle, Loss, Marked, Needs, Setup, Timeout, Undo,
+};
 use crate::congestion::window::Window;
 use crate::settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
 use crate::units::{Ecn, Ratio, Time};
@@ -150,6 +154,10 @@ impl Controller for NewReno {
         self.recovering = false;
         self.answered = Answered::No;
         self.after_timeout = true;
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle);
     }
 
     fn on_undo(&mut self, _undo: &Undo) {

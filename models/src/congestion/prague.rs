@@ -30,7 +30,7 @@
 //! 5. Round trips above 25 ms grow by one packet per round trip, as in the reference implementation.
 
 use crate::congestion::contract::{
-    AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
+    AckSample, Controller, Decision, Extras, Idle, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
 };
 use crate::settings::{PROPER, Parameter, Parameters, SettingError, Settings, any, check_names};
 use crate::units::{Bytes, Ecn, Rate, Ratio, Span, Time};
@@ -173,7 +173,7 @@ impl Prague {
 impl Controller for Prague {
     #[inline]
     fn on_sent(&mut self, sent: &Sent) {
-        self.departure = self.departure.max(sent.now).saturating_add(self.pacing.time_for(sent.size));
+        self.departure = self.departure.max(sent.paced_from).saturating_add(self.pacing.time_for(sent.size));
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
@@ -221,6 +221,14 @@ impl Controller for Prague {
         self.course.window = 1.0;
         self.recovering = true;
         self.pace();
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        if idle.restart_window.is_some() {
+            self.course.threshold = self.course.threshold.max(0.75 * self.course.window);
+            self.course.window = self.course.window.min(f64::from(idle.window(self.course.window as u32)));
+            self.pace();
+        }
     }
 
     fn on_undo(&mut self, _undo: &Undo) {

@@ -2,7 +2,8 @@
 //! controllers iterates over it.
 
 use crate::congestion::contract::{
-    AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Probing, Sent, Setup, Timeout, Undo,
+    AckSample, Controller, Decision, Extras, Idle, Loss, LossResponse, Marked, Needs, Probing, Sent, Setup, Timeout,
+    Undo,
 };
 use crate::congestion::window_based::WindowBased;
 use crate::congestion::{
@@ -146,6 +147,10 @@ impl Controller for AnyController {
 
     fn on_undo(&mut self, undo: &Undo) {
         any!(self.on_undo(undo))
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        any!(self.on_idle(idle))
     }
 
     #[inline]

@@ -35,5 +35,5 @@ pub(crate) fn loss(now: Time, srtt: Span) -> Loss<'static> {
 
 pub(crate) fn sent(now: Time, packet: u64) -> Sent {
     let size = Bytes::new(packet);
-    Sent { now, transmission: 0, size, in_flight: 1, app_limited: false, retransmission: false }
+    Sent { now, paced_from: now, transmission: 0, size, in_flight: 1, app_limited: false, retransmission: false }
 }

@@ -4,7 +4,21 @@
 //! slow start (size < threshold):   size += acked, up to the threshold          RFC 5681 (2), RFC 3465
 //! increase, one per `per` packets: credit += acked; size += credit / per; credit %= per
 //! Reno's avoidance:                per = size                                  RFC 5681 (3), RFC 3465 section 2.1
+//! restart after an idle time:      threshold = max(threshold, 3/4 size); size halved per timeout of it, but not below the
+//!                                  restart window                              RFC 5681 section 4.1, RFC 2861
 //! ```
+
+use crate::congestion::contract::Idle;
+
+impl Idle {
+    /// What is left of a window: half of it for each timeout that passed before the idle time ended, but not below the
+    /// restart window. RFC 5681, section 4.1 goes down to the restart window at once; RFC 2861 and Linux in these steps.
+    pub(crate) fn window(&self, size: u32) -> u32 {
+        let Some(least) = self.restart_window else { return size };
+        let timeouts = self.lasted.picos().saturating_sub(1) / self.rto.picos().max(1);
+        (size >> timeouts.min(31)).max(least.min(size))
+    }
+}
 
 /// Size, slow-start threshold, and credit towards the next packet.
 #[derive(Clone, Copy, Debug)]
@@ -64,6 +78,14 @@ impl Window {
         }
     }
 
+    /// Restarts after an idle time, as Linux does (`tcp_cwnd_restart`).
+    pub fn restart(&mut self, idle: &Idle) {
+        if idle.restart_window.is_some() {
+            self.threshold = self.threshold.max(self.size / 2 + self.size / 4);
+            self.size = idle.window(self.size);
+        }
+    }
+
     /// Reno's window after a loss (RFC 5681, equation 4, with the window in place of the flight).
     pub fn half(&self) -> u32 {
         self.size / 2
@@ -73,6 +95,21 @@ impl Window {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::units::{Span, Time};
+
+    /// RTO 200 ms, restart window 10. Linux halves while the idle time less the RTO is above zero: 160 packets become 80 after
+    /// 201 to 400 ms, 40 after 401 ms, 10 after 801 ms and later. A window of 8 remains; the threshold is 3/4 of 160.
+    #[test]
+    fn an_idle_time_halves_the_window_per_timeout() {
+        let restarted = |size, lasted_ms| {
+            let mut window = Window { threshold: 100, ..Window::new(size) };
+            let (lasted, rto) = (Span::from_millis(lasted_ms), Span::from_millis(200));
+            window.restart(&Idle { now: Time::ZERO, lasted, rto, restart_window: Some(10) });
+            (window.size, window.threshold)
+        };
+        assert_eq!([201, 400, 401, 801, 4900].map(|ms| restarted(160, ms).0), [80, 80, 40, 10, 10]);
+        assert_eq!((restarted(160, 201).1, restarted(8, 4900)), (120, (8, 100)));
+    }
 
     /// 8 + 2 reach the threshold of 10; the other 3 of 5 are left.
     #[test]

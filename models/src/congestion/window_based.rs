@@ -11,6 +11,8 @@
 //!                  a round trip (RFC 3168, section 6.1.2)
 //! timeout:         threshold = max(law, 2), window = 1; from recovery or after a repeated expiry the threshold stays
 //! undo:            window and threshold are at least what they were before the reduction
+//! idle for more    threshold = max(threshold, 3/4 window); the window is halved per timeout, but not below the initial
+//! than the timeout window (RFC 5681, section 4.1; RFC 2861)
 //! ```
 //!
 //! Deviations from Linux, for all laws:
@@ -19,7 +21,9 @@
 //! 3. Round-trip times are exact; Linux uses microseconds, and in places the ticks of its clock.
 
 use crate::congestion::answered::Answered;
-use crate::congestion::contract::{AckSample, Controller, Decision, Extras, Loss, Marked, Needs, Setup, Timeout, Undo};
+use crate::congestion::contract::{
+    AckSample, Controller, Decision, Extras, Idle, Loss, Marked, Needs, Setup, Timeout, Undo,
+};
 use crate::congestion::window::Window;
 use crate::settings::{Parameters, SettingError, Settings, check_names};
 use crate::units::{Ecn, Time};
@@ -67,6 +71,9 @@ pub(crate) trait Law: Sized + Clone + fmt::Debug {
 
     /// The flow entered `state`. From recovery to open, the window is at the threshold.
     fn enter(&mut self, _state: State, _now: Time, _window: &mut Window) {}
+
+    /// The flow was idle; its window has restarted.
+    fn idle(&mut self, _idle: &Idle) {}
 
     /// The last reduction was needless; [`Law::enter`] follows.
     fn undo(&mut self) {}
@@ -149,6 +156,11 @@ impl<L: Law> Controller for WindowBased<L> {
         self.window.credit = 0;
         self.answered = Answered::No;
         self.enter(State::Loss, timeout.now);
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        self.window.restart(idle);
+        self.law.idle(idle);
     }
 
     fn on_undo(&mut self, undo: &Undo) {

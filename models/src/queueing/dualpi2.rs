@@ -24,6 +24,8 @@
 //! 1. The limit is the link's buffer, not 250 ms of the link.
 //! 2. The RFC leaves the scheduler open; this is a weighted round robin by bytes, with the tenth for C that Linux has.
 //! 3. A step at 1 ms, as in Linux, is `ramp_from = "1 ms"` with `ramp = "0 s"`.
+//! 4. p' neither marks nor drops while less than two full packets wait behind the packet, as in Linux: on a slow link a single
+//!    packet is in service for longer than the target. RFC 8033, section 4.1 has this floor for PIE, RFC 9332 has none.
 
 use crate::queueing::contract::{DropReason, Packet, Queue, Setup, Verdict};
 use crate::queueing::ticks::{DISTANCES, Ticks};
@@ -122,6 +124,8 @@ pub struct DualPi2<P> {
     classic: Part<P>,
     /// Bytes that C may send before L is next, while both wait.
     classic_credit: f64,
+    /// With less than this waiting, p' spares every packet: two full packets.
+    spared: Bytes,
     held: Occupancy,
     dropped: VecDeque<Packet<P>>,
 }
@@ -150,6 +154,7 @@ impl<P> DualPi2<P> {
             low: Part::new(),
             classic: Part::new(),
             classic_credit: 0.0,
+            spared: setup.packet * 2,
             held: Occupancy::new(setup.limit),
             dropped: VecDeque::new(),
         })
@@ -166,8 +171,11 @@ impl<P> DualPi2<P> {
         }
     }
 
-    /// The coupled probability and that of C: p_CL and p_C.
+    /// The coupled probability and that of C: p_CL and p_C. Zero while too little waits.
     fn coupled(&self) -> (f64, f64) {
+        if self.low.waiting.bytes() + self.classic.waiting.bytes() < self.spared {
+            return (0.0, 0.0);
+        }
         (self.coupling * self.control.p, self.control.p * self.control.p)
     }
 

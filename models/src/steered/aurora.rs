@@ -113,7 +113,7 @@ impl Aurora {
     pub(crate) fn on_sent(&mut self, sent: &Sent) {
         let packets = sent.size.get() as f64 / self.packet.get() as f64;
         let gap = Span::from_secs_f64(packets / self.rate);
-        self.next_departure = self.next_departure.max(sent.now).saturating_add(gap);
+        self.next_departure = self.next_departure.max(sent.paced_from).saturating_add(gap);
     }
 
     pub(crate) fn rate(&self) -> Rate {

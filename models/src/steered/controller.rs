@@ -1,7 +1,7 @@
 //! A controller whose rate or window is set from outside, at the end of each interval.
 
 use crate::congestion::{
-    AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
+    AckSample, Controller, Decision, Extras, Idle, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
 };
 use crate::settings::SettingError;
 use crate::steered::aurora::{self, Aurora};
@@ -174,6 +174,12 @@ impl Controller for Steered {
     fn on_timeout(&mut self, timeout: &Timeout) {
         if let Law::Orca(orca) = &mut self.law {
             orca.cubic.on_timeout(timeout);
+        }
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        if let Law::Orca(orca) = &mut self.law {
+            orca.cubic.on_idle(idle);
         }
     }
 

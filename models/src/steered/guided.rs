@@ -1,7 +1,7 @@
 //! A steered controller with a built-in policy: for runs without an agent outside.
 
 use crate::congestion::{
-    AckSample, Controller, Decision, Extras, Loss, LossResponse, Marked, Needs, Sent, Timeout, Undo,
+    AckSample, Controller, Decision, Extras, Idle, Loss, LossResponse, Marked, Needs, Sent, Timeout, Undo,
 };
 use crate::steered::controller::Steered;
 use crate::units::{Rate, Time};
@@ -57,6 +57,10 @@ impl<P: Policy> Controller for Guided<P> {
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.steered.on_timeout(timeout);
         self.act_if_due(timeout.now);
+    }
+
+    fn on_idle(&mut self, idle: &Idle) {
+        self.steered.on_idle(idle);
     }
 
     fn on_undo(&mut self, undo: &Undo) {

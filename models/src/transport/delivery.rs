@@ -10,6 +10,9 @@
 //! delivered    = C.delivered - P.delivered
 //! ```
 //!
+//! Deviation: a retransmission gives no sample where the echo shows that an older transmission arrived. Its interval would begin
+//! when it left, just before the original arrived: the draft and Linux (`tcp_rate_gen`) accept the rate that is too high.
+//!
 //! These records are separate from the scoreboard's: a flow keeps none unless its controller needs them.
 
 use crate::congestion::{LostFlight, RateSample};
@@ -144,17 +147,18 @@ impl DeliverySampler {
         self.base = self.base.max(first);
     }
 
-    /// Returns the sample of the current acknowledgment. An interval below `min_rtt` is too short to be plausible, and
-    /// gives none.
-    pub fn take_sample(&mut self, min_rtt: Span) -> Option<RateSample> {
-        let (Delivered { sent, .. }, newest) = self.newest.take()?;
+    /// Returns the sample of the current acknowledgment, of which `likely` is the newest transmission that may have arrived.
+    /// An interval below `min_rtt` is too short to be plausible, and gives none; nor does a packet that left again since.
+    pub fn take_sample(&mut self, min_rtt: Span, likely: Option<Delivered>) -> Option<RateSample> {
+        let (Delivered { sent, transmission }, newest) = self.newest.take()?;
+        let arrived = likely.is_some_and(|likely| likely.transmission >= transmission);
         self.first_sent = self.first_sent.max(sent);
         let send_elapsed = sent.saturating_since(newest.first_sent);
         let ack_elapsed = self.delivered_time.saturating_since(newest.delivered_time);
         let interval = send_elapsed.max(ack_elapsed);
         Some(RateSample {
             delivered: self.delivered - newest.delivered,
-            interval: if interval < min_rtt { Span::ZERO } else { interval },
+            interval: if interval < min_rtt || !arrived { Span::ZERO } else { interval },
             prior_delivered: newest.delivered,
             is_app_limited: newest.is_app_limited(),
             tx_in_flight: newest.in_flight(),
@@ -187,6 +191,13 @@ mod tests {
 
         fn on_delivered(&mut self, now: Time, sequence: u64) {
             self.0.on_delivered(now, sequence, self.1[sequence as usize]);
+        }
+    }
+
+    impl Driven {
+        /// Whatever was covered has arrived.
+        fn take_sample(&mut self, min_rtt: Span) -> Option<RateSample> {
+            self.0.take_sample(min_rtt, Some(Delivered { transmission: u64::MAX, sent: at(0) }))
         }
     }
 
@@ -243,6 +254,18 @@ mod tests {
             sampler.take_sample(Span::ZERO).map(|s| (s.delivered, s.interval)),
             Some((10, Span::from_millis(28)))
         );
+    }
+
+    /// Two packets leave at 0 ms, the first again at 330 ms. At 385 ms an acknowledgment of both echoes transmission 0. Two
+    /// packets in the 55 ms since the retransmission would be seven times the rate.
+    #[test]
+    fn a_needless_retransmission_gives_no_rate() {
+        let mut sampler = Driven::new(at(0));
+        (0..2).for_each(|n| sampler.on_sent(at(0), n, n, n as u32 + 1));
+        sampler.on_sent(at(330), 0, 2, 1);
+        (0..2).for_each(|n| sampler.on_delivered(at(385), n));
+        let likely = Some(Delivered { transmission: 1, sent: at(0) });
+        assert_eq!(sampler.0.take_sample(Span::from_millis(10), likely).map(|s| s.interval), Some(Span::ZERO));
     }
 
     #[test]

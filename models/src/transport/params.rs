@@ -30,6 +30,10 @@ pub struct SenderParams {
     pub min_rto: Span,
     /// Pacing rate of window-based controllers: windows per smoothed round trip, in percent; 0: ack-clocked.
     pub pacing_percent: u32,
+    /// A tick of the timer that wakes the sender: what was due since the last tick leaves together. Zero: an exact timer.
+    pub tick: Span,
+    /// Restart the window after an idle time longer than the timeout (RFC 5681, section 4.1).
+    pub slow_start_after_idle: bool,
     /// Send ECN-capable packets, which queues may mark, if the controller reads marks (RFC 3168). Controllers that send
     /// ECT(1) always do (RFC 9331, section 4.1).
     pub ecn: bool,

@@ -16,6 +16,9 @@
 //! 2. There is no tail loss probe (RFC 8985, section 7): a lost tail waits for the timer.
 //! 3. Reordering is detected by transmission number, not by sequence number: a packet sent once arrives after a later
 //!    transmission.
+//! 4. A retransmission that was sent before its original arrived shows reordering, too. Section 6.2 step 2 considers only
+//!    packets sent once: reordering by more than three packets from the start would then never be seen, because the third
+//!    packet above each hole triggers a retransmission. Linux learns it in the same way (`tcp_try_undo_partial`).
 
 use crate::units::{Span, Time};
 
@@ -60,7 +63,7 @@ impl Rack {
     /// Packets were delivered (RFC 8985, 6.2 steps 1 to 3).
     #[inline]
     pub fn on_delivery(&mut self, now: Time, coverage: &Coverage, min_rtt: Span) {
-        if coverage.oldest_once < self.horizon {
+        if coverage.oldest_once < self.horizon || coverage.original_was_late() {
             self.reordering = true;
         }
         let Some(Delivered { transmission, sent }) = coverage.newest_likely else { return };
@@ -144,6 +147,16 @@ mod tests {
         rack.on_delivery(Time::ZERO + MIN_RTT, &delivery(6, 7), MIN_RTT);
         assert_eq!(window(&rack, false, 3), Span::ZERO, "nothing arrived late");
         rack.on_delivery(Time::ZERO + MIN_RTT, &delivery(4, 4), MIN_RTT);
+        assert_eq!(window(&rack, false, 3), Span::from_millis(25));
+    }
+
+    /// Transmission 1 of a packet arrives after 2 to 4 have, and after its retransmission 5 has left.
+    #[test]
+    fn an_original_that_arrives_after_its_retransmission_left_is_reordering() {
+        let mut rack = Rack::new(MIN_RTT);
+        rack.on_delivery(Time::ZERO + MIN_RTT, &delivery(2, 4), MIN_RTT);
+        let late = Coverage { delivered: 1, overtaken: 1, ..Coverage::new(1) };
+        rack.on_delivery(Time::ZERO + MIN_RTT, &late, MIN_RTT);
         assert_eq!(window(&rack, false, 3), Span::from_millis(25));
     }
 

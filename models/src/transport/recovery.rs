@@ -123,7 +123,7 @@ impl Recovery {
             return false;
         }
         let mut proven = coverage.exonerated;
-        if coverage.delivered == 1 && coverage.overtaken == 1 {
+        if coverage.original_was_late() {
             proven += 1;
             self.duplicates_awaited += 1;
         }

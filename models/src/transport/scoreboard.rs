@@ -99,6 +99,12 @@ impl Coverage {
         }
     }
 
+    /// Whether it proves that a packet was only late: sent again, but it was an older transmission that arrived. Where several
+    /// packets are covered, the echo may belong to another.
+    pub fn original_was_late(&self) -> bool {
+        self.delivered == 1 && self.overtaken == 1
+    }
+
     /// Adds one more packet that has arrived.
     fn add(&mut self, record: &Record) {
         let this = record.delivered();

@@ -16,6 +16,13 @@
 //! once, what is in flight comes down to the smaller window by proportional rate reduction, as after a loss; so does
 //! Linux (its state CWR).
 //!
+//! Idle time: new data that leaves with nothing in flight, more than a timeout after the last packet, restarts the window
+//! (RFC 5681, section 4.1; Linux's `tcp_slow_start_after_idle`). How is the controller's part: those that pace by a rate
+//! keep it.
+//!
+//! A host whose timer ticks has credit for a tick: paced packets that were due since the last tick leave together, as with
+//! the pacers of QUIC stacks.
+//!
 //! Deviations:
 //! 1. Selective acknowledgments are retained across a timeout (RFC 6675, section 5.1 allows it): the receiver of this
 //!    crate never discards what it has reported.
@@ -27,7 +34,7 @@
 mod face;
 mod losses;
 
-use crate::congestion::{AckSample, Extras, LossResponse, Marked, Sent, Timeout};
+use crate::congestion::{AckSample, Extras, Idle, LossResponse, Marked, Sent, Timeout};
 use crate::units::{Bytes, Ecn, Marks, Span, SpanSum, Time};
 use alloc::boxed::Box;
 
@@ -52,6 +59,8 @@ pub struct Sender<C> {
     gate: Time,
     /// When pacing lets the next packet leave.
     paced_until: Time,
+    /// When the last packet left.
+    last_sent: Time,
     next_transmission: u64,
     /// Packets in the whole transfer. With an application: the packets it has handed over so far.
     total: u64,
@@ -70,6 +79,9 @@ pub struct Sender<C> {
     window_limited_until: u64,
     most_in_flight: u32,
     pacing_percent: u32,
+    tick: Span,
+    /// Window after an idle time; `None`: as before it.
+    restart_window: Option<u32>,
     window_limited: bool,
     offered: bool,
     /// One packet may leave regardless of the window.
@@ -113,6 +125,9 @@ impl<C: Extras> Sender<C> {
             reordering_deadline: Time::MAX,
             gate: if total > 0 { now } else { Time::MAX },
             paced_until: Time::ZERO,
+            last_sent: now,
+            tick: params.tick,
+            restart_window: params.slow_start_after_idle.then_some(params.initial_window.max(1)),
             rtt: RttEstimator::new(params.handshake_rtt, params.min_rto),
             rack: Rack::new(params.handshake_rtt),
             recovery: Recovery::new(),
@@ -170,7 +185,7 @@ impl<C: Extras> Sender<C> {
         self.rto_deadline = if self.board.is_empty() { Time::MAX } else { now + self.rtt.rto() };
         let min_rtt = self.rtt.min();
         let rate = match &mut self.watch {
-            Some(watch) if self.wants.rate_samples => watch.take_sample(min_rtt),
+            Some(watch) if self.wants.rate_samples => watch.take_sample(min_rtt, coverage.newest_likely),
             _ => None,
         };
         let sample = AckSample {
@@ -275,6 +290,9 @@ impl<C: Extras> Sender<C> {
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         self.gate = Time::MAX;
         let in_flight = self.board.in_flight();
+        if in_flight == 0 {
+            self.restart_if_idle(now);
+        }
         let departure = match &self.prr {
             _ if self.forced => self.controller.departure(0),
             Some(prr) if in_flight < prr.window().max(1) => self.controller.departure(0),
@@ -305,6 +323,19 @@ impl<C: Extras> Sender<C> {
         Some(self.transmit(now, repeated))
     }
 
+    /// Nothing is in flight: tells the controller if that is so for longer than a timeout, and new data is to leave.
+    fn restart_if_idle(&mut self, now: Time) {
+        let lasted = now.saturating_since(self.last_sent);
+        let first = self.next_transmission == 0;
+        let nothing_new = self.board.next() >= self.total.min(self.right_edge);
+        if first || nothing_new || lasted <= self.rtt.rto() || !self.board.is_empty() {
+            return;
+        }
+        self.last_sent = now;
+        let (rto, restart_window) = (self.rtt.rto(), self.restart_window);
+        self.controller.on_idle(&Idle { now, lasted, rto, restart_window });
+    }
+
     /// Packets that may be in flight.
     fn window(&self) -> u32 {
         match &self.prr {
@@ -316,6 +347,7 @@ impl<C: Extras> Sender<C> {
 
     #[inline(always)]
     fn transmit(&mut self, now: Time, repeated: Option<u64>) -> Segment {
+        let paced_from = now.saturating_sub(self.tick);
         let spread_window = (self.pacing_percent > 0).then(|| self.window());
         let transmission = self.next_transmission;
         self.next_transmission += 1;
@@ -328,6 +360,7 @@ impl<C: Extras> Sender<C> {
             None => self.board.send_new(now, transmission),
         };
         self.counters.sent += 1;
+        self.last_sent = now;
         if self.wants.rate_samples
             && let Some(watch) = &mut self.watch
         {
@@ -345,13 +378,14 @@ impl<C: Extras> Sender<C> {
             // The allowed flight: the smaller of the window and the receive window.
             let usable = u64::from(window).min(self.right_edge.saturating_sub(self.board.first())).max(1);
             let gap = per_window / (usable * u64::from(self.pacing_percent));
-            self.paced_until = self.paced_until.max(now) + gap;
+            self.paced_until = self.paced_until.max(paced_from) + gap;
         }
         let size = if sequence + 1 == self.total { self.last_packet } else { self.packet };
         let size = self.short.as_ref().and_then(|short| short.size(sequence)).unwrap_or(size);
         let (retransmission, ecn) = if repeated.is_some() { (true, Ecn::NotEct) } else { (false, self.ecn) };
         self.controller.on_sent(&Sent {
             now,
+            paced_from,
             transmission,
             size,
             in_flight: self.board.in_flight(),

@@ -5,7 +5,7 @@ use crate::congestion::{Arrival, LostFlight, Needs, RateSample};
 use crate::units::{Span, Time};
 use alloc::vec::Vec;
 
-use crate::transport::covered::{Covered, CoveredList};
+use crate::transport::covered::{Covered, CoveredList, Delivered};
 use crate::transport::delivery::DeliverySampler;
 use crate::transport::wire::{Ack, MAX_STAMPS};
 
@@ -147,7 +147,7 @@ impl Watch {
     }
 
     /// Returns the delivery rate that the current acknowledgment shows.
-    pub fn take_sample(&mut self, min_rtt: Span) -> Option<RateSample> {
-        self.sampler.as_mut()?.take_sample(min_rtt)
+    pub fn take_sample(&mut self, min_rtt: Span, likely: Option<Delivered>) -> Option<RateSample> {
+        self.sampler.as_mut()?.take_sample(min_rtt, likely)
     }
 }

@@ -97,6 +97,7 @@ impl<C: Controller> Host<C> {
         self.sent += 1;
         let sent = Sent {
             now: self.now,
+            paced_from: self.now,
             transmission: self.transmissions,
             size: PACKET,
             in_flight: self.in_flight(),

@@ -24,7 +24,15 @@ fn orca() -> Steered {
 
 fn sent(controller: &mut impl Controller, now: Time) {
     let size = Bytes::new(1500);
-    controller.on_sent(&Sent { now, transmission: 0, size, in_flight: 1, app_limited: false, retransmission: false });
+    controller.on_sent(&Sent {
+        now,
+        paced_from: now,
+        transmission: 0,
+        size,
+        in_flight: 1,
+        app_limited: false,
+        retransmission: false,
+    });
 }
 
 fn acked(controller: &mut impl Controller, now: Time, packets: u32, rtt_ms: u64) {

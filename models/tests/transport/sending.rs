@@ -230,3 +230,39 @@ fn rtt_comes_from_the_echo_after_a_lost_acknowledgment() {
     sender.on_ack(at(150), &Ack::plain(4, 2, 100));
     assert_eq!(sender.rtt().0, Span::from_micros(102_500));
 }
+
+/// What a controller with a window of `window` packets, and RTO of 300 ms (RFC 6298: 100 ms + 4 times 50 ms), sends at once, `idle`
+/// after its ten first packets left.
+fn sent_after_idle(name: &str, restarts: bool, idle: u64) -> usize {
+    let params = SenderParams { slow_start_after_idle: restarts, ..sender_params(Transfer::Offered, RTT) };
+    let mut sender = Sender::new(params, controller(name, &params, &[]), Time::ZERO);
+    let burst = |sender: &mut Sender<AnyController>, now: Time, packets: u64| {
+        sender.offer(packets);
+        core::iter::from_fn(|| sender.poll_transmit(now)).count()
+    };
+    let mut next = 0;
+    // Three flights, each as large as the window: 10, 20, 40.
+    for flight in 0..3u64 {
+        let now = at(100 * flight);
+        let sent = burst(&mut sender, now, 10 << flight) as u64;
+        assert_eq!(sent, 10 << flight, "{name}");
+        for _ in 0..sent / 2 {
+            next += 2;
+            sender.on_ack(now + RTT, &Ack::plain(next, next - 2, 1000));
+        }
+    }
+    burst(&mut sender, at(200 + idle), 1000)
+}
+
+/// 70 packets were delivered, so that slow start has opened the window to 80. RFC 5681, section 4.1: more than a timeout
+/// later no more than the restart window, the ten of RFC 6928, may leave at once; Linux gets there by halves.
+#[test]
+fn an_idle_flow_restarts_with_at_most_the_initial_window() {
+    for name in
+        ["newreno", "dctcp", "bic", "highspeed", "scalable", "illinois", "htcp", "westwood", "veno", "lp", "yeah"]
+    {
+        assert_eq!(sent_after_idle(name, true, 5000), 10, "{name}");
+        assert_eq!(sent_after_idle(name, true, 150), 80, "{name}: not idle");
+        assert_eq!(sent_after_idle(name, false, 5000), 80, "{name}: switched off");
+    }
+}

@@ -9,7 +9,7 @@ use super::return_path::ReturnPath;
 use crate::held::Held;
 use crate::{Mode, RunError};
 use experiment::plugins::{MOST_STATES_BYTES, Object, OpenError};
-use experiment::scenario::{Experiment, FlowSpec, Size};
+use experiment::scenario::{Experiment, FlowSpec, GapModel, Size};
 use experiment::traffic::Application;
 use experiment::traffic::chance::{Purpose, seed};
 use packetscale_models::congestion::{AnyController, Controller, Setup};
@@ -166,7 +166,12 @@ impl<'e> FlowBuilder<'e> {
         let needs = controller.needs();
         let headers = needs.offers.then(Box::default);
         let stamps = receiver.stamps && needs.arrivals;
-        let params = SenderParams { handshake_rtt, ..sender_params(spec, receive_window, message_window.is_some()) };
+        let tick = match self.experiment.gaps {
+            GapModel::Timer(period) => period,
+            _ => Span::ZERO,
+        };
+        let params =
+            SenderParams { handshake_rtt, ..sender_params(spec, receive_window, message_window.is_some(), tick) };
         let mut sender = Sender::new(params, controller, start);
         sender.restart_round_trips(Time::ZERO + experiment.warmup);
         let coalescer = Coalescer::new(receiver.coalescing, seed(Purpose::Card));
@@ -271,7 +276,7 @@ impl<'e> FlowBuilder<'e> {
 }
 
 /// `messages`: messages are offered one by one.
-fn sender_params(spec: &FlowSpec, receive_window: u64, messages: bool) -> SenderParams {
+fn sender_params(spec: &FlowSpec, receive_window: u64, messages: bool, tick: Span) -> SenderParams {
     let transfer = match spec.size {
         _ if spec.application.is_some() || messages => Transfer::Offered,
         Size::Unlimited => Transfer::Unlimited,
@@ -285,6 +290,8 @@ fn sender_params(spec: &FlowSpec, receive_window: u64, messages: bool) -> Sender
         handshake_window: receive_window,
         min_rto: spec.min_rto,
         pacing_percent: spec.pacing_percent,
+        tick,
+        slow_start_after_idle: spec.slow_start_after_idle,
         ecn: spec.ecn,
     }
 }

@@ -38,8 +38,16 @@ pub struct FlowSpec {
     pub handshake_waits: bool,
     /// Least retransmission timeout.
     pub min_rto: Span,
+    /// Whether its window restarts after an idle time.
+    #[serde(default = "usual_restart", skip_serializing_if = "Clone::clone")]
+    pub slow_start_after_idle: bool,
     /// Whether its packets may be marked instead of dropped, if its controller reads marks.
     pub ecn: bool,
+}
+
+/// Flows of plans that name no choice restart their windows.
+fn usual_restart() -> bool {
+    true
 }
 
 /// When something starts.

@@ -142,6 +142,9 @@ impl Bbr {
 
     /// "Time Scale for Bandwidth Probing": the clock's or Reno's, whichever is first.
     fn is_time_to_probe(&self, now: Time) -> bool {
+        if self.tuning.whole_probes && self.ack_phase == AckPhase::ProbeStopping {
+            return false;
+        }
         let rounds = self.rounds.since_probe;
         now > self.cycle_start + self.probe_wait || rounds >= RENO_ROUNDS || rounds >= self.target_inflight()
     }
@@ -184,6 +187,7 @@ impl Bbr {
             self.ack_phase = AckPhase::Init;
             if self.state.is_probe_bw() && !seen.sample.is_app_limited {
                 self.bandwidth.advance();
+                self.probed_bandwidth = true;
             }
             if self.state.is_probe_bw() && self.probe_was_precautionary && !self.probe_was_too_high {
                 self.start_refill();
@@ -253,10 +257,22 @@ impl Bbr {
         }
     }
 
+    /// Whether ProbeRTT would cut off what has to end first (deviation 7).
+    fn is_measuring_bandwidth(&self, seen: &Seen) -> bool {
+        let unfinished = match self.state {
+            State::Startup => !self.full_pipe.reached,
+            State::Drain => true,
+            State::ProbeRtt => false,
+            _ => !self.probed_bandwidth,
+        };
+        self.tuning.whole_probes && unfinished && !seen.sample.is_app_limited
+    }
+
     /// "ProbeRTT Logic".
     fn check_probe_rtt(&mut self, seen: &Seen) {
         let before = self.delay.min_rtt();
-        self.delay.see(seen.now, seen.rtt, self.tuning.probe_rtt_interval);
+        let waits = self.is_measuring_bandwidth(seen);
+        self.delay.see(seen.now, seen.rtt, if waits { Span::MAX } else { self.tuning.probe_rtt_interval });
         if self.state != State::ProbeRtt && self.delay.probe_due && !self.idle_restart {
             self.save_window();
             self.state = State::ProbeRtt;
@@ -298,6 +314,7 @@ impl Bbr {
             return;
         }
         self.delay.probed(now);
+        self.probed_bandwidth = false;
         self.restore_window();
         self.bounds.forget_shortterm();
         if self.full_pipe.reached {

@@ -298,6 +298,40 @@ fn probe_rtt_halves_the_flight_every_5s() {
 }
 
 /// After ten seconds a higher delay is believed.
+/// Startup with a rate that grows by half each round: with round trips of 2 s, ProbeRTT is due after three. By the draft it
+/// begins then; whole probes have it wait until three rounds without growth have ended Startup.
+#[test]
+fn probe_rtt_does_not_cut_startup_off() {
+    let probed = |whole: bool| {
+        let settings = [("whole_probes".into(), Setting::Switch(whole))].into_iter().collect();
+        let mut script = Script { in_flight: 100, ..Script::with(&settings) };
+        let slow = Span::from_secs(2);
+        [100, 150, 225, 340, 510].map(|rate| script.sampled(slow, rate, 0, Some(slow))).contains(&State::ProbeRtt)
+    };
+    assert_eq!([true, false].map(probed), [false, true]);
+}
+
+/// The round after a probe takes 4 s, longer than the wait of 2 to 3 s for the next probe: it comes only after that round.
+#[test]
+fn the_next_probe_waits_for_the_result_of_the_last() {
+    let next = |whole: bool| {
+        let interval = ("probe_rtt_interval".into(), Setting::Span(Span::from_secs(100)));
+        let settings = [("whole_probes".into(), Setting::Switch(whole)), interval].into_iter().collect();
+        let mut script = Script::with(&settings);
+        script.in_flight = 100;
+        for _ in 0..4 {
+            script.round(1000);
+        }
+        script.until(State::Up);
+        script.until(State::Down);
+        // A packet that left before the probe ended.
+        script.delivered -= 100;
+        script.sampled(Span::from_secs(4), 1000, 0, Some(Span::from_secs(4)))
+    };
+    assert_ne!(next(true), State::Refill);
+    assert_eq!(next(false), State::Refill);
+}
+
 #[test]
 fn a_longer_path_is_believed_after_ten_seconds() {
     let mut delay = Delay::new(at(0), RTT);

@@ -28,25 +28,37 @@ fn coupled_probabilities_match_hand_calculation() {
         queue.control.update(Span::from_millis(delay_ms));
         assert!((queue.control.p - expected).abs() < 1e-12, "{}", queue.control.p);
     }
+    for _ in 0..2 {
+        queue.enqueue(at(0), packet(Ecn::NotEct));
+    }
     let (p_cl, p_c) = queue.coupled();
     assert!((p_cl - 0.159).abs() < 1e-12 && (p_c - 0.006_320_25).abs() < 1e-12, "{p_cl} {p_c}");
 }
 
-/// Sends `count` packets with this codepoint through a queue with this p', none of which waits. Returns parts marked and
-/// dropped.
+/// Passes `count` packets with this codepoint through a queue with this p', each with two more behind it at least. None waits.
+/// Returns parts marked and dropped.
 fn fate(ecn: Ecn, p: f64, count: u32) -> (f64, f64) {
+    fate_before(3, ecn, p, count)
+}
+
+/// The same, where a packet has this number behind it, and the one after a dropped packet one less.
+fn fate_before(behind: u64, ecn: Ecn, p: f64, count: u32) -> (f64, f64) {
     let mut queue = with(&[]);
     queue.control.p = p;
-    let (mut marked, mut dropped) = (0, 0);
-    for _ in 0..count {
-        queue.enqueue(at(0), packet(ecn));
+    let (mut passed, mut marked, mut dropped) = (0, 0, 0);
+    while passed + dropped < count {
+        while queue.low.waiting.packets() + queue.classic.waiting.packets() <= behind {
+            queue.enqueue(at(0), packet(ecn));
+        }
         if let Some(sent) = queue.dequeue(at(0)) {
             queue.departed(at(0), sent.size);
+            passed += 1;
             marked += u32::from(sent.marks.congestion);
         }
         dropped += core::iter::from_fn(|| queue.take_dropped()).count() as u32;
     }
-    (f64::from(marked) / f64::from(count), f64::from(dropped) / f64::from(count))
+    let share = |part: u32| f64::from(part) / f64::from(passed + dropped);
+    (share(marked), share(dropped))
 }
 
 /// p' = 0.1: L is marked with 2 p' = 0.2, C with p'^2 = 0.01, which is (p_CL / k)^2. Choices are counted, not drawn, so
@@ -67,6 +79,14 @@ fn overload_drops_in_both_queues() {
     for (ecn, marked) in [(Ecn::Ect1, 0.64), (Ecn::Ect0, 0.0), (Ecn::NotEct, 0.0)] {
         let found = fate(ecn, 0.6, 10_000);
         assert!((found.0 - marked).abs() <= 1.1e-4 && (found.1 - 0.36).abs() <= 1.1e-4, "{ecn:?}: {found:?}");
+    }
+}
+
+/// Linux (sch_dualpi2): "Never mark/drop if we have a standing queue of less than 2 MTUs".
+#[test]
+fn spares_every_packet_with_less_than_two_behind() {
+    for ecn in [Ecn::Ect1, Ecn::Ect0, Ecn::NotEct] {
+        assert_eq!(fate_before(1, ecn, 1.0, 100), (0.0, 0.0), "{ecn:?}");
     }
 }
 

@@ -38,6 +38,8 @@ pub fn sender_params(transfer: Transfer, rtt: Span) -> SenderParams {
         handshake_window: u64::MAX,
         min_rto: Span::from_millis(200),
         pacing_percent: 0,
+        tick: Span::ZERO,
+        slow_start_after_idle: true,
         ecn: false,
     }
 }

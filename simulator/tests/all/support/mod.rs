@@ -136,6 +136,7 @@ pub fn flow(controller: &str, packet: u64, rtt: Span) -> FlowSpec {
         pacing_percent: 0,
         handshake_waits: false,
         min_rto: Span::from_millis(200),
+        slow_start_after_idle: true,
         ecn: false,
     }
 }
