@@ -107,7 +107,7 @@ pub struct Capture {
     first_ps: Option<i128>,
 }
 
-/// Room before and after the first packet of a capture, as stored.
+/// Range of times before and after the first stored packet of a capture.
 const EITHER_SIDE: Span = Span::from_picos(LONGEST.picos() / 2);
 
 impl Capture {
