@@ -1,6 +1,6 @@
 //! Files that the command makes: one that is there is not overwritten unless that is asked for.
 
-use crate::outcome::Failure;
+use crate::outcome::{Failure, unwritable};
 use std::fs::File;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -12,7 +12,7 @@ pub fn create(file: &Path, replace: bool) -> Result<File, Failure> {
     let open = if replace { open.create(true).truncate(true) } else { open.create_new(true) };
     open.open(file).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => taken(file),
-        _ => Failure::Input(format!("{}: cannot be written: {error}", file.display())),
+        _ => unwritable(file, &error),
     })
 }
 

@@ -1,7 +1,7 @@
 //! `packetscale new controller`: a template for a controller, in a new folder.
 
 use crate::args::new::{Language, NewController};
-use crate::outcome::Failure;
+use crate::outcome::{Failure, unwritable};
 use crate::output::say;
 use std::fs;
 use std::io::{self, ErrorKind};
@@ -70,7 +70,7 @@ pub fn controller(arguments: &NewController) -> Result<(), Failure> {
     }
     write(Path::new(name), &files).map_err(|error| match error.kind() {
         ErrorKind::AlreadyExists => Failure::Input(format!("{name}: found a file or folder; expected none")),
-        _ => Failure::Input(format!("{name}: cannot be written: {error}")),
+        _ => unwritable(Path::new(name), &error),
     })?;
     let needs = if matches!(arguments.language, Language::Python) { MODULE } else { "" };
     say(&format!("Written to {name}\nNext: cd {name} && {next}\n{needs}"))

@@ -2,7 +2,7 @@
 
 use crate::args::new::NewScenario;
 use crate::create::create;
-use crate::outcome::Failure;
+use crate::outcome::{Failure, unwritable};
 use crate::output::say;
 use std::io::Write;
 use std::path::Path;
@@ -15,7 +15,7 @@ pub fn scenario(arguments: &NewScenario) -> Result<(), Failure> {
     let shown = file.display();
     create(&file, arguments.output.replace)?
         .write_all(text(&shown.to_string()).as_bytes())
-        .map_err(|error| Failure::Input(format!("{shown}: cannot be written: {error}")))?;
+        .map_err(|error| unwritable(&file, &error))?;
     say(&format!("Written to {shown}\nNext: packetscale run {}\n", typed(&shown.to_string())))
 }
 

@@ -40,7 +40,38 @@ impl From<harness::runner::Error> for Failure {
     }
 }
 
-/// A folder or file that cannot be written.
+/// A folder or file that cannot be written: the input is wrong where its name is, else the machine fails, as with a full disk.
 pub fn unwritable(place: &Path, error: &std::io::Error) -> Failure {
-    Failure::Input(format!("{}: cannot be written: {error}", place.display()))
+    use std::io::ErrorKind::{
+        AlreadyExists, InvalidFilename, InvalidInput, IsADirectory, NotADirectory, NotFound, PermissionDenied,
+        ReadOnlyFilesystem,
+    };
+    let message = format!("{}: cannot be written: {error}", place.display());
+    match error.kind() {
+        AlreadyExists | InvalidFilename | InvalidInput | IsADirectory | NotADirectory | NotFound | PermissionDenied
+        | ReadOnlyFilesystem => Failure::Input(message),
+        _ => Failure::Machine(message),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::{Error, ErrorKind};
+
+    /// Codes as `--help` lists them: 2 for an argument that is wrong, 3 for what the machine cannot do.
+    #[test]
+    fn full_disks_are_the_machines_and_wrong_names_the_inputs() {
+        let is_machines = |kind| match unwritable(Path::new("out"), &Error::from(kind)) {
+            Failure::Machine(_) => true,
+            Failure::Input(_) => false,
+            Failure::Missed | Failure::Reported(_) => panic!("{kind:?}"),
+        };
+        let full = [ErrorKind::StorageFull, ErrorKind::QuotaExceeded, ErrorKind::FileTooLarge];
+        assert_eq!(full.map(is_machines), [true; 3]);
+        let misnamed = [ErrorKind::NotFound, ErrorKind::PermissionDenied, ErrorKind::ReadOnlyFilesystem];
+        assert_eq!(misnamed.map(is_machines), [false; 3]);
+        // EIO has no kind.
+        assert!(matches!(unwritable(Path::new("out"), &Error::from_raw_os_error(5)), Failure::Machine(_)));
+    }
 }

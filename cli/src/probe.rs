@@ -2,7 +2,7 @@
 
 use crate::args::live::Probe;
 use crate::create::{create, taken};
-use crate::outcome::Failure;
+use crate::outcome::{Failure, unwritable};
 use crate::output::say;
 use crate::peer::{address, keys};
 use live::probe::{Answer, Found, Plan, ProbeError, Question, Row, Unsure, probe as ask, scenario};
@@ -49,7 +49,7 @@ pub fn probe(arguments: &Probe) -> Result<(), Failure> {
     }
     let answer = answer.map_err(|error: ProbeError| Failure::Machine(format!("{}: {error}", arguments.host)))?;
     if let Some(file) = &arguments.save {
-        save(create(file, arguments.output.replace)?, &answer.rows).map_err(|error| unwritten(file, &error))?;
+        save(create(file, arguments.output.replace)?, &answer.rows).map_err(|error| unwritable(file, &error))?;
     }
     say(&if arguments.json { format!("{}\n", object(&answer)) } else { text(&answer, arguments.reverse) })?;
     arguments.as_scenario.as_deref().map_or(Ok(()), |file| write_scenario(file, &answer, arguments))?;
@@ -75,11 +75,7 @@ fn write_scenario(file: &Path, answer: &Answer, arguments: &Probe) -> Result<(),
             file.display()
         )));
     };
-    create(file, arguments.output.replace)?.write_all(text.as_bytes()).map_err(|error| unwritten(file, &error))
-}
-
-fn unwritten(file: &Path, error: &std::io::Error) -> Failure {
-    Failure::Machine(format!("{}: cannot be written: {error}", file.display()))
+    create(file, arguments.output.replace)?.write_all(text.as_bytes()).map_err(|error| unwritable(file, &error))
 }
 
 fn progress(streams: u32, sent: Bytes, plan: &Plan) {

@@ -3,7 +3,7 @@
 use crate::args::live::{Listening, Serve};
 use crate::create::taken;
 use crate::listening::{begun, keys, stopped};
-use crate::outcome::Failure;
+use crate::outcome::{Failure, unwritable};
 use crate::output::say;
 use live::serve::{Counters, Limits, serve as begin};
 use live::wire::Grant;
@@ -32,8 +32,7 @@ pub fn serve(arguments: &Serve) -> Result<(), Failure> {
         if !arguments.replace && is_foreign(file) {
             return Err(taken(file));
         }
-        write(file, &Counters::default())
-            .map_err(|error| Failure::Machine(format!("{}: cannot be written: {error}", file.display())))?;
+        write(file, &Counters::default()).map_err(|error| unwritable(file, &error))?;
     }
     let stopped = stopped()?;
     // A disk that is full for a while must not end the server.

@@ -63,8 +63,11 @@ struct wire {
 	u64 handle;   /* the queue's, in the upper half of 32 bits */
 	u64 buckets;  /* number of flow buckets, at most 2^16 - 1; a power of two if identified by hash */
 	u64 random;   /* state of the generator */
-	u64 loss;     /* probability in 2^-32 */
+	u64 loss;     /* probability in 2^-32; of a chain that of its good state */
 	u64 late;     /* probability in 2^-32 */
+	u64 p, r;     /* chain of Gilbert and Elliott: from good to bad and back, in 2^-32; p zero: none */
+	u64 bad_loss; /* probability in 2^-32 */
+	u64 bad;      /* whether the chain is in its bad state */
 	u64 outages;  /* how many of the following count */
 	struct {
 		u64 from_ns, to_ns; /* CLOCK_MONOTONIC */
@@ -156,6 +159,16 @@ INLINE u64 draw(struct wire *wire)
 	return (mixed ^ (mixed >> 31)) >> 32;
 }
 
+/* Whether the next packet is lost at random. */
+INLINE int lose(struct wire *wire)
+{
+	int lost = draw(wire) < (wire->bad ? wire->bad_loss : wire->loss);
+
+	if (wire->p && draw(wire) < (wire->bad ? wire->r : wire->p))
+		wire->bad = !wire->bad;
+	return lost;
+}
+
 INLINE int opens_or_closes(struct __sk_buff *packet)
 {
 	void *data = (void *)(long)packet->data, *data_end = (void *)(long)packet->data_end;
@@ -189,8 +202,8 @@ int departs(struct __sk_buff *packet)
 		return TC_ACT_UNSPEC;
 	if (here->outages)
 		lost = in_outage(here, now);
-	if ((here->loss || here->late) && !opens_or_closes(packet)) {
-		lost |= draw(here) < here->loss;
+	if ((here->loss || here->late || here->p) && !opens_or_closes(packet)) {
+		lost |= lose(here);
 		packet->mark = draw(here) < here->late;
 	}
 	if (!lost)

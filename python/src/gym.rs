@@ -250,6 +250,9 @@ impl Environments {
         fits("rewards", rewards.as_slice()?.len(), self.count)?;
         fits("truncated", truncated.as_slice()?.len(), self.count)?;
         self.fit(&observations, &info)?;
+        if let Some(number) = actions.iter().position(|action| action.is_nan()) {
+            return Err(input(format!("actions: found NaN for environment {number}; expected a number")).into());
+        }
         self.together(py, |common, number, environment, place| environment.act(common, actions[number], place))?;
         self.show(observations, info, Some((rewards, truncated)))
     }
@@ -329,7 +332,11 @@ impl Policy for Function {
     fn act(&mut self, observation: &[f32]) -> f32 {
         let asked = Python::attach(|py| {
             let observation = PyArray1::from_slice(py, observation);
-            self.0.call1(py, (observation,))?.extract(py)
+            let action: f32 = self.0.call1(py, (observation,))?.extract(py)?;
+            if action.is_nan() {
+                return Err(input("policy: found the action NaN; expected a number").into());
+            }
+            Ok(action)
         });
         asked.unwrap_or_else(|error| resume_unwind(Box::new(Raised(error))))
     }

@@ -196,3 +196,25 @@ def test_policy_works_as_controller(tmp_path: Path) -> None:
     ps.gym.controller("wrong", Wrong())
     with pytest.raises(ArithmeticError, match="no idea"):
         ps.run(ps.Scenario.from_text(text.replace('"still"', '"wrong"')))
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_refuses_nan_action(paths: ps.Scenario, scheme: str) -> None:
+    nan = np.array([np.nan], np.float32)
+    env = ps.gym.CongestionEnv(paths, scheme)
+    env.reset(seed=1)
+    with pytest.raises(ps.InputError, match="actions: found NaN for environment 0"):
+        env.step(nan)
+    every = ps.gym.CongestionVectorEnv(paths, 2, scheme)
+    every.reset(seed=1)
+    with pytest.raises(ps.InputError, match="actions: found NaN for environment 1"):
+        every.step(np.array([[0.0], [np.nan]], np.float32))
+    # An infinite action is the largest.
+    _, reward, *_ = env.step(np.array([np.inf], np.float32))
+    assert np.isfinite(reward)
+
+
+def test_refuses_nan_of_policy() -> None:
+    ps.gym.controller("diverged", lambda observation: float("nan"))
+    with pytest.raises(ps.InputError, match="policy: found the action NaN"):
+        ps.run(ps.Scenario.from_text(PATHS.replace("cubic", "diverged")))

@@ -4,6 +4,7 @@ import io
 import subprocess
 from pathlib import Path
 
+import fastparquet
 import packetscale as ps
 import polars
 import pyarrow
@@ -51,6 +52,14 @@ def test_arrow_matches_parquet_of_command(small: Path, command: str, tmp_path: P
         ours = results.table(name).to_pyarrow()
         assert ours.column_names == written.column_names, name
         assert ours.equals(written.cast(ours.schema)), name
+
+
+def test_fastparquet_reads_columns_without_a_value(small: Path, command: str, tmp_path: Path) -> None:
+    folder = ran(command, small, tmp_path / "out")
+    for name in ["runs", "flows", "transfers"]:
+        written = pyarrow.parquet.read_table(folder / f"{name}.parquet")
+        frame = fastparquet.ParquetFile(str(folder / f"{name}.parquet")).to_pandas()
+        assert frame.isna().sum().tolist() == [column.null_count for column in written.columns], name
 
 
 def test_polars_and_pandas_accept_tables(small: Path) -> None:

@@ -35,7 +35,7 @@ pub const EXIT_CODES: [(u8, &str); 5] = [
     (0, "done"),
     (1, "an expectation was missed"),
     (2, "the input or an argument is wrong"),
-    (3, "this machine cannot do it"),
+    (3, "this machine cannot do it: as on a full disk"),
     (130, "ended by Ctrl-C or SIGTERM"),
 ];
 

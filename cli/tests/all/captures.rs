@@ -153,3 +153,90 @@ fn real_captures_of_both_ends_are_matched() {
     // 1 MB in packets of at most 1448 B of data are 691 or more; streams have at most 64.
     assert!(streams.lines().count() > 691 / 64, "{streams}");
 }
+
+/// UDP packets of 96 captured bytes: an identification each, and the checksum that the capture has.
+fn udp(packets: &[Packet], tags: &[u8], identified: bool, checksum: impl Fn(&Packet) -> u16) -> Vec<u8> {
+    const CAPTURED: u32 = 96;
+    let mut file = Vec::new();
+    for word in [0xa1b2_3c4d_u32, 0x0004_0002, 0, 0, CAPTURED, 1] {
+        file.extend(word.to_le_bytes());
+    }
+    for packet in packets {
+        let (seconds, fraction) = (packet.at_ns / 1_000_000_000, packet.at_ns % 1_000_000_000);
+        let wire = u32::from(HEADERS + packet.data) + tags.len() as u32;
+        for word in [seconds as u32, fraction as u32, CAPTURED, wire] {
+            file.extend(word.to_le_bytes());
+        }
+        let begin = file.len();
+        file.extend([0; 12]);
+        file.extend(tags);
+        file.extend([0x08, 0x00, 0x45, 0]);
+        file.extend((40 + packet.data).to_be_bytes());
+        file.extend(if identified { packet.identification } else { 0 }.to_be_bytes());
+        file.extend([0x40, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 0x9c, 0x40, 0x14, 0x51]);
+        file.extend((20 + packet.data).to_be_bytes());
+        file.extend(checksum(packet).to_be_bytes());
+        file.resize(begin + CAPTURED as usize, 0);
+    }
+    file
+}
+
+/// The checksum of a packet on the wire: another for each; and a partial one, of what all have in common.
+fn whole(packet: &Packet) -> u16 {
+    packet.identification.wrapping_mul(40_503)
+}
+
+fn partial(_: &Packet) -> u16 {
+    0x1234
+}
+
+#[test]
+fn tagged_captures_give_what_plain_ones_do() {
+    let (sent, received) = stream(0, 0);
+    let expected = of_recording(&rows(0, &[]));
+    let (none, q, ad): (&[u8], &[u8], &[u8]) = (&[], &[0x81, 0, 0, 7], &[0x88, 0xa8, 0, 1, 0x81, 0, 0, 2]);
+    for (before, behind) in [(q, q), (q, none), (none, q), (ad, none), (q, ad)] {
+        let place = Place::empty();
+        place.write("a.pcap", udp(&sent, before, true, whole));
+        place.write("b.pcap", udp(&received, behind, true, whole));
+        let found = place.done("estimate a.pcap b.pcap --method multi-rate(reading=below)").out;
+        assert_eq!(found, expected, "{before:?} {behind:?}");
+    }
+}
+
+#[test]
+fn partial_checksums_of_a_sender_match_by_identification() {
+    let (sent, received) = stream(0, 0);
+    let place = Place::empty();
+    place.write("a.pcap", udp(&sent, &[], true, partial));
+    place.write("b.pcap", udp(&received, &[], true, whole));
+    let done = place.done("estimate a.pcap b.pcap --method multi-rate(reading=below)");
+    assert_eq!(done.out, of_recording(&rows(0, &[])));
+    assert!(done.err.contains("warning: 64 UDP packets have other checksums"), "{}", done.err);
+}
+
+#[test]
+fn packets_that_only_their_checksums_tell_apart_need_them() {
+    let (sent, received) = stream(0, 0);
+    let place = Place::empty();
+    place.write("b.pcap", udp(&received, &[], false, whole));
+    place.write("a.pcap", udp(&sent, &[], false, whole));
+    let found = place.done("estimate a.pcap b.pcap --method multi-rate(reading=below)").out;
+    assert_eq!(found, of_recording(&rows(0, &[])));
+    place.write("a.pcap", udp(&sent, &[], false, partial));
+    let message = place.refused("estimate a.pcap b.pcap");
+    assert!(message.contains("found 0 of 64 packets") && message.contains("tx off"), "{message}");
+}
+
+#[test]
+fn captures_that_end_within_a_packet_are_read_up_to_it() {
+    let (sent, received) = stream(0, 0);
+    let place = Place::empty();
+    let (mut sent, received) = (pcap(&sent), pcap(&received));
+    place.write("b.pcap", &received);
+    sent.truncate(sent.len() - 3);
+    place.write("a.pcap", &sent);
+    let done = place.done("estimate a.pcap b.pcap --method multi-rate(reading=below)");
+    assert_eq!(done.out, of_recording(&rows(0, &[63])));
+    assert!(done.err.contains("the file ends within packet 64; 63 packets are read"), "{}", done.err);
+}

@@ -7,7 +7,7 @@ use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};
 use parquet::errors::ParquetError;
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedColumnWriter, SerializedFileWriter};
-use parquet::schema::types::Type;
+use parquet::schema::types::{ColumnPath, Type};
 use serde_json::Value;
 use std::io::{self, Write};
 use std::sync::Arc;
@@ -25,8 +25,12 @@ pub(crate) fn parquet(table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> 
 fn encode(table: &Table<'_>, bytes: &mut Vec<u8>) -> Result<(), ParquetError> {
     let fields = table.columns.iter().map(|(name, kind)| field(name, *kind).map(Arc::new));
     let schema = Type::group_type_builder(table.name).with_fields(fields.collect::<Result<_, _>>()?).build()?;
-    let properties = WriterProperties::builder().set_created_by("packetscale".to_string()).build();
-    let mut file = SerializedFileWriter::new(bytes, Arc::new(schema), Arc::new(properties))?;
+    let mut properties = WriterProperties::builder().set_created_by("packetscale".to_string());
+    // Some readers fail on an empty dictionary.
+    for ((name, _), _) in table.columns.iter().zip(without_values(table)).filter(|(_, without)| *without) {
+        properties = properties.set_column_dictionary_enabled(ColumnPath::from(name.clone()), false);
+    }
+    let mut file = SerializedFileWriter::new(bytes, Arc::new(schema), Arc::new(properties.build()))?;
     let mut rows = table.rows();
     let mut part: Vec<Vec<Value>> = rows.by_ref().take(GROUP_ROWS).collect();
     loop {
@@ -46,6 +50,28 @@ fn encode(table: &Table<'_>, bytes: &mut Vec<u8>) -> Result<(), ParquetError> {
     }
     file.close()?;
     Ok(())
+}
+
+/// Which columns have a group of rows without a value.
+fn without_values(table: &Table<'_>) -> Vec<bool> {
+    let mut rows = table.rows();
+    let mut without = vec![false; table.columns.len()];
+    for group in 0.. {
+        let mut empty = vec![true; table.columns.len()];
+        let mut read = 0;
+        for row in rows.by_ref().take(GROUP_ROWS) {
+            read += 1;
+            empty.iter_mut().zip(&row).for_each(|(empty, value)| *empty &= value.is_null());
+        }
+        // The first group is written even if it has no rows.
+        if read > 0 || group == 0 {
+            without.iter_mut().zip(empty).for_each(|(without, empty)| *without |= empty);
+        }
+        if read < GROUP_ROWS {
+            break;
+        }
+    }
+    without
 }
 
 fn field(name: &str, kind: Kind) -> Result<Type, ParquetError> {

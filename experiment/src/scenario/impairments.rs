@@ -1,23 +1,72 @@
-//! Impairments of a wire in addition to delay: reordering, outages, changes of the delay.
+//! Impairments of a wire in addition to delay: loss, reordering, jitter, outages, changes of the delay.
 
 use crate::scenario::document::{Node, Value};
 use crate::scenario::error::ScenarioError;
-use crate::scenario::fields::{Fields, Zero, integer, quantity, ratio};
-use crate::scenario::model::{Impairments, Reordering};
+use crate::scenario::fields::{Fields, Zero, integer, quantity, ratio, text};
+use crate::scenario::jitter::jitter;
+use crate::scenario::model::{GilbertElliott, Impairments, Reordering};
 use packetscale_models::units::{Ratio, Span, Time};
+use std::path::Path;
 
 /// The most packets that may overtake one.
 const MOST_OVERTAKING: u64 = 1_000_000;
 
-/// Reads the impairments of a link. The default is none.
-pub(crate) fn impairments(fields: &mut Fields<'_>) -> Result<Impairments, ScenarioError> {
+/// Reads the loss of a link: a probability for each packet, or bursts.
+pub(crate) fn loss(fields: &mut Fields<'_>) -> Result<(Ratio, Option<GilbertElliott>), ScenarioError> {
+    let key = fields.key("loss");
+    let node = fields.or("loss", Value::Float("0.0".to_string()));
+    if matches!(node.value, Value::Table(_)) {
+        return Ok((Ratio::ZERO, Some(gilbert_elliott(node, &key)?)));
+    }
+    let loss = ratio(node, &key, 0.0..=1.0)?;
+    if loss == Ratio::ONE {
+        return Err(fields.refuse("loss", "a probability of 1", "a probability below 1"));
+    }
+    Ok((loss, None))
+}
+
+fn gilbert_elliott(node: &mut Node, key: &str) -> Result<GilbertElliott, ScenarioError> {
+    const EXPECTED: &str = "a table like { kind = \"gilbert-elliott\", p = 0.001, r = 0.1 }";
+    let mut inner = Fields::of(node, key, EXPECTED)?;
+    let kind_key = inner.key("kind");
+    let kind = text(inner.required("kind", EXPECTED)?, &kind_key, EXPECTED)?;
+    if kind != "gilbert-elliott" {
+        return Err(inner.refuse("kind", format!("\"{kind}\""), "\"gilbert-elliott\""));
+    }
+    let change = |inner: &mut Fields<'_>, key: &'static str| {
+        let name = inner.key(key);
+        let chance = ratio(inner.required(key, EXPECTED)?, &name, 0.0..=1.0)?;
+        if chance == Ratio::ZERO {
+            return Err(inner.refuse(key, "no change of state", "a probability above 0"));
+        }
+        Ok(chance)
+    };
+    let (p, r) = (change(&mut inner, "p")?, change(&mut inner, "r")?);
+    let lost = |inner: &mut Fields<'_>, key: &'static str, default: &str| {
+        let name = inner.key(key);
+        ratio(inner.or(key, Value::Float(default.to_string())), &name, 0.0..=1.0)
+    };
+    let (good_loss, bad_loss) = (lost(&mut inner, "good_loss", "0.0")?, lost(&mut inner, "bad_loss", "1.0")?);
+    if good_loss == Ratio::ONE {
+        return Err(inner.refuse("good_loss", "a probability of 1", "a probability below 1"));
+    }
+    inner.finish()?;
+    Ok(GilbertElliott { p, r, good_loss, bad_loss })
+}
+
+/// Reads the other impairments of a link. The default is none.
+pub(crate) fn impairments(fields: &mut Fields<'_>, folder: &Path) -> Result<Impairments, ScenarioError> {
     let reorder = reordering(fields)?;
     let outages = pairs(fields, "outages", "20 s", |from, to| to > from)?;
+    let jitter_key = fields.key("jitter");
+    let jitter = fields.get("jitter").map(|node| jitter(node, &jitter_key, folder)).transpose()?;
     let delay_steps = pairs(fields, "delay_steps", "150 ms", |_, _| true)?;
     Ok(Impairments {
         reorder,
         outages: outages.into_iter().map(|(from, to)| (Time::ZERO + from, Time::ZERO + to)).collect(),
         delay_steps: delay_steps.into_iter().map(|(at, delay)| (Time::ZERO + at, delay)).collect(),
+        jitter,
+        bursts: None,
     })
 }
 

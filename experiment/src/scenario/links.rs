@@ -3,10 +3,10 @@
 use crate::scenario::choice::{Choice, Registry};
 use crate::scenario::document::{Node, Table, Value};
 use crate::scenario::error::{Place, ScenarioError};
-use crate::scenario::fields::{Fields, Zero, quantity, ratio, text};
+use crate::scenario::fields::{Fields, Zero, quantity, text};
 use crate::scenario::graph::{Graph, joins};
-use crate::scenario::impairments::impairments;
-use crate::scenario::model::{Buffer, FlowSpec, LinkSpec, QueueSpec, TrafficSpec};
+use crate::scenario::impairments::{impairments, loss};
+use crate::scenario::model::{Buffer, FlowSpec, Impairments, LinkSpec, QueueSpec, TrafficSpec};
 use crate::scenario::packet::HEADERS;
 use crate::scenario::service::{BUCKETS, check_buckets, rate, service};
 use packetscale_models::queueing::AnyQueue;
@@ -23,8 +23,9 @@ pub(crate) struct Draft {
     queue: (String, Node),
     /// Keys of its token buckets, and where they are.
     buckets: [(String, Place); BUCKETS.len()],
-    /// The key of its reordering, and where it is.
+    /// Keys of what lets packets overtake, and where they are.
     reorder: (String, Place),
+    jitter: (String, Place),
 }
 
 /// The network of the scenario.
@@ -160,17 +161,23 @@ fn draft(fields: &mut Fields<'_>, name: String, folder: &Path, delay: Option<Spa
     let queue_key = fields.key("queue");
     let queue_node = fields.or("queue", Value::Text("fifo".to_string())).clone();
     let queue = queue(&queue_node, &queue_key)?;
-    let loss_key = fields.key("loss");
-    let loss = ratio(fields.or("loss", Value::Float("0.0".to_string())), &loss_key, 0.0..=1.0)?;
-    if loss == Ratio::ONE {
-        return Err(fields.refuse("loss", "a probability of 1", "a probability below 1"));
-    }
-    let impairments = impairments(fields)?;
+    let (loss, bursts) = loss(fields)?;
+    let impairments = Impairments { bursts, ..impairments(fields, folder)? };
     let service = service(fields, rate, variation)?;
     let link = LinkSpec { name, rate, delay, buffer: Buffer::Unlimited, queue, loss, impairments, service };
     let place = |key| (fields.key(key), fields.place(key));
-    let (buckets, reorder) = (BUCKETS.map(place), place("reorder"));
-    Ok(Draft { link, buffer: (fields.key("buffer"), buffer), queue: (queue_key, queue_node), buckets, reorder })
+    let (buckets, reorder, jitter) = (BUCKETS.map(place), place("reorder"), place("jitter"));
+    Ok(Draft { link, buffer: (fields.key("buffer"), buffer), queue: (queue_key, queue_node), buckets, reorder, jitter })
+}
+
+impl Draft {
+    /// The key that lets packets overtake, and where it is.
+    fn overtaking(&self) -> Option<&(String, Place)> {
+        let impairments = &self.link.impairments;
+        let by_jitter = impairments.jitter.as_ref().is_some_and(|jitter| jitter.reorder);
+        let reorder = impairments.reorder.is_some().then_some(&self.reorder);
+        reorder.or(by_jitter.then_some(&self.jitter))
+    }
 }
 
 fn queue(node: &Node, key: &str) -> Result<QueueSpec, ScenarioError> {
@@ -222,8 +229,7 @@ pub(crate) fn links(
         let returning = flows.iter().filter(|flow| flow.back.contains(&index));
         let all = crossing.map(|flow| flow.packet).chain(returning.clone().map(|_| HEADERS)).chain(others);
         let largest = all.max().unwrap_or(Bytes::ZERO);
-        if draft.link.impairments.reorder.is_some() && returning.count() > 0 {
-            let (key, place) = &draft.reorder;
+        if let Some((key, place)) = draft.overtaking().filter(|_| returning.count() > 0) {
             let found = "acknowledgments that overtake each other";
             return Err(ScenarioError::at(place, key, found, "no reordering on a way back"));
         }

@@ -18,6 +18,7 @@ mod flows;
 mod graph;
 mod hosts;
 mod impairments;
+mod jitter;
 pub mod keys;
 mod links;
 mod model;
@@ -43,9 +44,10 @@ pub use error::{Place, ScenarioError};
 pub use links::KERNEL_QUEUES;
 pub use model::{
     Aggregation, ArrivalProcess, Arrivals, Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec,
-    Expectation, Experiment, FileSizes, FlowSpec, GapModel, Impairments, LinkSpec, Moderation, Objects, Parse,
-    ProbeSpec, QueueSpec, RateFormat, RateSource, ReceiverSpec, Record, Recorded, Reordering, Service, Sessions,
-    Shaper, Shared, Size, SizeLaw, Start, Think, TraceSource, TrafficKind, TrafficSpec, Variation, Web,
+    Expectation, Experiment, FileSizes, FlowSpec, GapModel, GilbertElliott, Impairments, Jitter, JitterLaw, LinkSpec,
+    Moderation, Objects, Parse, ProbeSpec, QueueSpec, RateFormat, RateSource, ReceiverSpec, Record, Recorded,
+    Reordering, Service, Sessions, Shaper, Shared, Size, SizeLaw, Start, Think, TraceSource, TrafficKind, TrafficSpec,
+    Variation, Web,
 };
 pub use packet::HEADERS;
 pub use plan::{Scenario, plain};

@@ -6,12 +6,14 @@ mod files;
 mod flows;
 mod held_in_common;
 mod service;
+mod wire;
 
 pub use arrivals::{ArrivalProcess, Arrivals, SizeLaw};
 pub use connections::{ConnectionSource, Connections, FileSizes, Objects, Parse, Sessions, Think, Web};
 pub use flows::{FlowSpec, Size, Start};
 pub use held_in_common::Shared;
 pub use service::{Aggregation, RateFormat, RateSource, Service, Variation};
+pub use wire::{GilbertElliott, Impairments, Jitter, JitterLaw, Reordering};
 
 use crate::plugins::Own;
 use crate::scenario::canonical;
@@ -113,34 +115,12 @@ pub struct LinkSpec {
     pub buffer: Buffer,
     /// Its discipline.
     pub queue: QueueSpec,
-    /// Probability of losing each packet on the wire, independent of all others.
+    /// Probability of losing each packet on the wire, independent of all others. Zero where losses come in bursts.
     pub loss: Ratio,
     /// What else the wire does to packets.
     pub impairments: Impairments,
     /// Deviations from serving packets one by one at a constant rate.
     pub service: Service,
-}
-
-/// Impairments of a wire in addition to delay and loss. The default is none.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Impairments {
-    /// Later packets overtake some packets.
-    pub reorder: Option<Reordering>,
-    /// Outages (from, to), in order of time. Packets that leave the link in an outage are lost.
-    pub outages: Vec<(Time, Time)>,
-    /// Changes of the delay (from when, new delay), in order of time. The wire keeps its order: where the delay falls,
-    /// packets wait for those that left before them.
-    pub delay_steps: Vec<(Time, Span)>,
-}
-
-/// Packets that arrive late.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Reordering {
-    /// Probability of being late, independent of all others.
-    pub share: Ratio,
-    /// Each such packet is delayed by the transmission time of this number of full-size packets. On a busy link, this
-    /// number of packets overtakes it.
-    pub packets: u64,
 }
 
 /// A buffer, resolved (`"1 bdp"` has become bytes).

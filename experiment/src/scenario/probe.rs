@@ -3,7 +3,7 @@
 use crate::scenario::document::{Node, Table, Value};
 use crate::scenario::error::ScenarioError;
 use crate::scenario::fields::{Fields, Zero, quantity, ratio, text};
-use crate::scenario::model::{LinkSpec, ProbeSpec, Recorded, Service, TrafficKind, TrafficSpec};
+use crate::scenario::model::{Impairments, LinkSpec, ProbeSpec, Recorded, Service, TrafficKind, TrafficSpec};
 use crate::scenario::packet::packet;
 use crate::scenario::search::{SearchSpec, SearchTool, search};
 use packetscale_models::units::{Rate, Span};
@@ -162,6 +162,10 @@ pub(crate) fn alone(
     if links[0].service != Service::default() {
         let found = "a changing rate, bursts or token buckets under probe streams";
         return no("path", found, "a constant rate");
+    }
+    if links[0].impairments != Impairments::default() {
+        let found = "reordering, jitter, outages, a changing delay or losses in bursts under probe streams";
+        return no("path", found, "a constant delay and independent losses");
     }
     if links[0].queue.kind != "fifo" {
         return no("path.queue", &format!("\"{}\" under probe streams", links[0].queue.kind), "\"fifo\"");

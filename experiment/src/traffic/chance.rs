@@ -37,11 +37,15 @@ pub enum Purpose {
     Return = 12,
     /// When flows arrive, and how much they send.
     Arrivals = 13,
+    /// Delay that a link adds to each packet.
+    Jitter = 14,
+    /// Losses of a link in bursts.
+    LossBursts = 15,
 }
 
 impl Purpose {
     /// All purposes.
-    pub const ALL: [Purpose; 13] = [
+    pub const ALL: [Purpose; 15] = [
         Purpose::LinkLoss,
         Purpose::Controller,
         Purpose::Start,
@@ -55,6 +59,8 @@ impl Purpose {
         Purpose::Reordering,
         Purpose::Return,
         Purpose::Arrivals,
+        Purpose::Jitter,
+        Purpose::LossBursts,
     ];
 }
 
@@ -79,7 +85,7 @@ mod tests {
     #[test]
     fn no_two_purposes_have_one_number() {
         let numbers: Vec<u64> = Purpose::ALL.iter().map(|purpose| *purpose as u64).collect();
-        assert_eq!(numbers, (1..=13).collect::<Vec<u64>>());
+        assert_eq!(numbers, (1..=15).collect::<Vec<u64>>());
     }
 
     proptest! {

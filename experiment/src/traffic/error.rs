@@ -74,7 +74,7 @@ impl TrafficError {
     pub(super) fn trace(file: &Path, packet: u64, fault: Fault) -> TrafficError {
         match fault {
             Fault::Io(source) => TrafficError::Io { file: file.into(), source },
-            Fault::Bad { offset, found, expected } => {
+            Fault::Bad { offset, found, expected } | Fault::Packet { offset, found, expected } => {
                 TrafficError::Trace { file: file.into(), packet, offset, found, expected }
             }
         }
@@ -85,10 +85,28 @@ impl TrafficError {
 #[derive(Debug)]
 pub(super) enum Fault {
     Io(std::io::Error),
-    Bad { offset: u64, found: String, expected: String },
+    Bad {
+        offset: u64,
+        found: String,
+        expected: String,
+    },
+    /// A packet that cannot be read, before others that can.
+    Packet {
+        offset: u64,
+        found: String,
+        expected: String,
+    },
 }
 
 impl Fault {
+    /// The same for a fault of one packet: the next record can be read.
+    pub(super) fn of_packet(self) -> Fault {
+        match self {
+            Fault::Bad { offset, found, expected } => Fault::Packet { offset, found, expected },
+            other => other,
+        }
+    }
+
     pub(super) fn bad(offset: u64, found: impl Display, expected: impl Display) -> Fault {
         Fault::Bad { offset, found: found.to_string(), expected: expected.to_string() }
     }

@@ -188,7 +188,7 @@ pub fn open(spec: &TrafficSpec, seed: u64, duration: Span) -> Result<Vec<AnySour
             copies
                 .map(|mut draws| {
                     let offset = if alone { Span::ZERO } else { draws.below(pace.period()) };
-                    Ok(Generator::Trace(Box::new(Trace::open(file, *source, pace, sending, offset)?)))
+                    Ok(Generator::Trace(Box::new(Trace::open(file, *source, pace.clone(), sending, offset)?)))
                 })
                 .collect::<Result<_, TrafficError>>()?
         }

@@ -169,6 +169,26 @@ fn the_dictionary_explains_every_column_of_every_table_but_the_swept_keys() {
     }
 }
 
+/// fastparquet cannot read a dictionary page of no values.
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_columns_without_a_value_have_no_dictionary() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    let files = written(&results(0.0));
+    let mut found = 0;
+    for (name, content) in files.iter().filter(|(name, _)| name.ends_with(".parquet")) {
+        let reader = SerializedFileReader::new(bytes::Bytes::from(content.clone())).expect("a Parquet file");
+        for column in reader.metadata().row_groups().iter().flat_map(|group| group.columns()) {
+            let nulls = column.statistics().and_then(|statistics| statistics.null_count_opt());
+            if nulls == Some(column.num_values() as u64) {
+                assert_eq!(column.dictionary_page_offset(), None, "{name}: {}", column.column_path());
+                found += 1;
+            }
+        }
+    }
+    assert!(found > 0);
+}
+
 #[cfg(feature = "parquet")]
 #[test]
 fn parquet_holds_what_csv_holds() {

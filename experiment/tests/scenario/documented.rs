@@ -13,7 +13,7 @@ const GRAPH: &str = "[[link]]\nfrom = \"A\"\nto = \"B\"\nrate = \"1 Gbit/s\"\nde
 const LINES: &str = "start_s,size_bytes\n0,1500\n";
 
 /// Tables, and text that has a key `zzz` in each.
-fn with_unknown_keys(flows: &str) -> Vec<(&'static str, String)> {
+fn with_unknown_keys(flows: &str, jitter: &str) -> Vec<(&'static str, String)> {
     let path = |key: &str| format!("{PATH}{key}\n{FLOW}");
     let flow = |key: &str| format!("{PATH}{FLOW}{key}\n");
     let host = |of: &str, key: &str| format!("{PATH}{FLOW}[{of}]\n{key}\n");
@@ -32,6 +32,10 @@ fn with_unknown_keys(flows: &str) -> Vec<(&'static str, String)> {
         ("run", host("run", "zzz = 1")),
         ("path", path("zzz = 1")),
         ("path.rate_trace", path("rate_trace = { file = \"../scenarios/traces/cellular.mahi\", zzz = 1 }")),
+        ("path.loss", path("loss = { kind = \"gilbert-elliott\", p = 0.01, r = 0.1, zzz = 1 }")),
+        ("path.jitter", path("jitter = { kind = \"uniform\", most = \"1 ms\", zzz = 1 }")),
+        ("path.jitter", path("jitter = { kind = \"normal\", mean = \"1 ms\", sd = \"1 ms\", zzz = 1 }")),
+        ("path.jitter", path(&format!("jitter = {{ kind = \"file\", file = \"{jitter}\", zzz = 1 }}"))),
         ("path.reorder", path("reorder = { share = 0.1, packets = 1, zzz = 1 }")),
         ("path.aggregation", path("aggregation = { period = \"1 ms\", zzz = 1 }")),
         ("path.aggregation", path("aggregation = { packets = 2, overhead = \"0 s\", zzz = 1 }")),
@@ -100,9 +104,11 @@ fn with_unknown_keys(flows: &str) -> Vec<(&'static str, String)> {
 fn read_keys() -> BTreeMap<&'static str, BTreeSet<String>> {
     let folder = tempfile::tempdir().expect("a folder");
     let flows = folder.path().join("flows.csv");
+    let jitter = folder.path().join("jitter.csv");
     std::fs::write(&flows, LINES).expect("a file");
+    std::fs::write(&jitter, "jitter_s\n0.001\n").expect("a file");
     let mut found: BTreeMap<&'static str, BTreeSet<String>> = BTreeMap::new();
-    for (table, text) in with_unknown_keys(&flows.display().to_string()) {
+    for (table, text) in with_unknown_keys(&flows.display().to_string(), &jitter.display().to_string()) {
         let message = refusal(&text, &[]);
         let (_, known) =
             message.split_once("zzz: found an unknown key; expected one of ").unwrap_or_else(|| panic!("{message}"));

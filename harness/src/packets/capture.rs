@@ -17,12 +17,20 @@ checksums.";
 /// The name of the only interface.
 const INTERFACE: &str = "senders";
 
-/// Writes a capture.
+/// A packet of a handshake.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Handshake {
+    Syn,
+    SynAck,
+    Ack,
+}
+
+/// Writes a capture, in order of time.
 pub struct Capture<W: Write> {
     file: Pcapng<W>,
     connections: Vec<Connection>,
-    /// The connections that are not open yet, the next to open last.
-    closed: Vec<(u64, usize)>,
+    /// Packets of handshakes that are not written yet, with the connection's number; the next last.
+    handshakes: Vec<(u64, Handshake, usize)>,
     bytes: Vec<u8>,
 }
 
@@ -33,16 +41,19 @@ impl<W: Write> Capture<W> {
     /// An error of writing.
     pub fn new(out: W, program: &str) -> io::Result<Capture<W>> {
         let file = Pcapng::begin(out, program, COMMENT, INTERFACE, LONGEST)?;
-        Ok(Capture { file, connections: Vec::new(), closed: Vec::new(), bytes: Vec::new() })
+        Ok(Capture { file, connections: Vec::new(), handshakes: Vec::new(), bytes: Vec::new() })
     }
 
-    /// Opens the connections that are due by then.
-    fn open(&mut self, until_ns: u64) -> io::Result<()> {
-        while let Some((_, flow)) = self.closed.pop_if(|(at_ns, _)| *at_ns <= until_ns) {
+    /// Writes the packets of handshakes up to this time.
+    fn shake_hands(&mut self, until_ns: u64) -> io::Result<()> {
+        while let Some((_, packet, flow)) = self.handshakes.pop_if(|(at_ns, ..)| *at_ns <= until_ns) {
             let Some(connection) = self.connections.get_mut(flow) else { continue };
-            write(&mut self.file, &mut self.bytes, &connection.syn())?;
-            write(&mut self.file, &mut self.bytes, &connection.granted())?;
-            write(&mut self.file, &mut self.bytes, &connection.confirms())?;
+            let captured = match packet {
+                Handshake::Syn => connection.syn(),
+                Handshake::SynAck => connection.granted(),
+                Handshake::Ack => connection.confirms(),
+            };
+            write(&mut self.file, &mut self.bytes, &captured)?;
         }
         Ok(())
     }
@@ -57,15 +68,21 @@ impl<W: Write> Observer for Capture<W> {
     fn begin(&mut self, start: &Start) -> io::Result<()> {
         let flows = start.flows.iter().enumerate();
         self.connections = flows.map(|(number, flow)| Connection::new(number, flow.clone())).collect();
-        let opens = self.connections.iter().map(Connection::opens_ns);
-        self.closed = opens.enumerate().map(|(flow, at_ns)| (at_ns, flow)).collect();
-        self.closed.sort_unstable_by(|one, other| other.cmp(one));
+        let packets = |(flow, connection): (usize, &Connection)| {
+            let times = connection.handshake_ns();
+            times
+                .into_iter()
+                .zip([Handshake::Syn, Handshake::SynAck, Handshake::Ack])
+                .map(move |(at_ns, packet)| (at_ns, packet, flow))
+        };
+        self.handshakes = self.connections.iter().enumerate().flat_map(packets).collect();
+        self.handshakes.sort_unstable_by(|one, other| other.cmp(one));
         Ok(())
     }
 
     fn see(&mut self, at: Time, event: &Event) -> io::Result<()> {
         let (Event::Sent { flow, .. } | Event::Acknowledged { flow, .. }) = event else { return Ok(()) };
-        self.open(since_1970_ns(at))?;
+        self.shake_hands(since_1970_ns(at))?;
         let Some(connection) = self.connections.get_mut(*flow) else { return Ok(()) };
         match event {
             Event::Sent { segment, .. } => write(&mut self.file, &mut self.bytes, &connection.sends(at, segment)),

@@ -135,12 +135,12 @@ impl Connection {
 
     // ---- the handshake, which the run does not have ------------------------------------------------------------
 
-    /// When the first packet of the handshake leaves.
-    pub(crate) fn opens_ns(&self) -> u64 {
-        self.starts_ns() - 2 * HANDSHAKE_STEP_NS
+    /// When its three packets are captured; the flow starts with the last.
+    pub(crate) fn handshake_ns(&self) -> [u64; 3] {
+        let starts_ns = self.starts_ns();
+        [starts_ns - 2 * HANDSHAKE_STEP_NS, starts_ns - HANDSHAKE_STEP_NS, starts_ns]
     }
 
-    /// When it is over, and the flow starts.
     fn starts_ns(&self) -> u64 {
         since_1970_ns(self.flow.start)
     }
@@ -159,7 +159,7 @@ impl Connection {
 
     /// The first packet of the handshake.
     pub(crate) fn syn(&mut self) -> Captured<'_> {
-        let at_ns = self.opens_ns();
+        let [at_ns, ..] = self.handshake_ns();
         self.opening(stamp(at_ns), 0);
         let flags = SYN | self.accurate_ecn(ACE_OFFERED);
         self.outward(at_ns, 0, 0, flags, Ecn::NotEct, 0)
@@ -167,9 +167,9 @@ impl Connection {
 
     /// The receiver grants it.
     pub(crate) fn granted(&mut self) -> Captured<'_> {
-        let at_ns = self.starts_ns() - HANDSHAKE_STEP_NS;
+        let [opened_ns, at_ns, _] = self.handshake_ns();
         self.stamp = stamp(at_ns - self.flow.rtt.nanos() / 2);
-        self.opening(self.stamp, stamp(self.opens_ns()));
+        self.opening(self.stamp, stamp(opened_ns));
         let flags = SYN | ACK | self.accurate_ecn(ACE_NOT_ECT);
         self.homeward(at_ns, 0, 1, flags, u16::MAX)
     }

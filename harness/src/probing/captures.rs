@@ -2,8 +2,9 @@
 //!
 //! A packet is known in both by its addresses and ports, its TCP sequence number (UDP: its checksum), its length and, in
 //! IPv4, its identification, which also distinguishes a retransmission from the first transmission. Packets that share all of
-//! these with another are left out, and so are those without data. The clocks of the two machines need not agree: only
-//! gaps are read.
+//! these with another are left out, and so are those without data. Where a card computes checksums, a sender's capture has
+//! others than the packets: a UDP packet that is not found is sought without its checksum, and matches if it is the only such
+//! packet of both captures. The clocks of the two machines need not agree: only gaps are read.
 //!
 //! A stream ends at a pause in sending, longer than [`PAUSE`] times the median gap of its flow, or after a given
 //! number of packets. A packet that never arrived, or that another overtook, is lost to its stream.
@@ -112,6 +113,32 @@ fn by_key(packets: &[Packet]) -> BTreeMap<&Key, Option<Span>> {
     known
 }
 
+/// The packets of `sent`, and when each was received. Warns of those that match without their checksum.
+fn matched(sent: &[Packet], received: &[Packet], warnings: &mut Vec<String>) -> Vec<Option<Span>> {
+    let arrived = by_key(received);
+    let mut found: Vec<Option<Span>> = sent.iter().map(|packet| arrived.get(&packet.key).copied().flatten()).collect();
+    let bare = |packets: &[Packet]| -> Vec<Packet> {
+        let udp = packets.iter().filter(|packet| packet.key.flow.protocol == UDP);
+        udp.map(|packet| Packet { key: Key { mark: 0, ..packet.key.clone() }, ..*packet }).collect()
+    };
+    let (sent_bare, received_bare) = (bare(sent), bare(received));
+    let (left, arrived) = (by_key(&sent_bare), by_key(&received_bare));
+    let mut without = 0;
+    let udp = sent.iter().zip(&mut found).filter(|(packet, _)| packet.key.flow.protocol == UDP);
+    for (bare, (_, place)) in sent_bare.iter().zip(udp).filter(|(_, (_, place))| place.is_none()) {
+        let alone = left.get(&bare.key).is_some_and(Option::is_some);
+        *place = arrived.get(&bare.key).copied().flatten().filter(|_| alone);
+        without += u64::from(place.is_some());
+    }
+    if without > 0 {
+        warnings.push(format!(
+            "{without} UDP packets have other checksums in the two captures and are matched without; switch checksum offload \
+             off to match all (ethtool -K DEVICE tx off)"
+        ));
+    }
+    found
+}
+
 /// A packet of a flow as sent, and when it was received, if it was.
 struct Sent {
     at: Span,
@@ -137,16 +164,17 @@ pub fn write(
 ) -> Result<io::Result<Vec<String>>, CaptureError> {
     let mut warnings = Vec::new();
     let (sent, received) = (packets(sender, &mut warnings)?, packets(receiver, &mut warnings)?);
-    let (once, arrived) = (by_key(&sent), by_key(&received));
+    let once = by_key(&sent);
+    let arrivals = matched(&sent, &received, &mut warnings);
     let mut flows: Vec<(&Flow, Vec<Sent>)> = Vec::new();
     let mut places: BTreeMap<&Flow, usize> = BTreeMap::new();
-    for packet in sent.iter().filter(|packet| once.get(&packet.key).is_some_and(Option::is_some)) {
+    let sent_once = |(packet, _): &(&Packet, Option<Span>)| once.get(&packet.key).is_some_and(Option::is_some);
+    for (packet, received) in sent.iter().zip(arrivals).filter(sent_once) {
         let flow = &packet.key.flow;
         let at = *places.entry(flow).or_insert_with(|| {
             flows.push((flow, Vec::new()));
             flows.len() - 1
         });
-        let received = arrived.get(&packet.key).copied().flatten();
         flows[at].1.push(Sent { at: packet.at, size: packet.size, received });
     }
     // Both captures contain the reverse direction, and the receiver's has it first: a flow counts from its sender's side.
@@ -156,7 +184,7 @@ pub fn write(
     if found < 2 || found * 2 < all {
         return Err(CaptureError::Unlike(format!(
             "{}: found {found} of {} packets with data that are also in {}; expected most: the sender\u{2019}s capture, then the \
-             receiver\u{2019}s, of single packets (ethtool -K DEVICE tso off gso off gro off)",
+             receiver\u{2019}s, of single packets (ethtool -K DEVICE tso off gso off gro off tx off)",
             sender.display(),
             sent.len(),
             receiver.display()

@@ -108,3 +108,29 @@ fn fuzz_captures_are_read_as_they_were_written() {
     });
     tried.unwrap_or_else(|failure| panic!("{failure}"));
 }
+
+#[test]
+fn times_of_a_capture_never_fall_while_connections_open() {
+    let at = |ns: u64| Time::ZERO + Span::from_nanos(1_000_000 + ns);
+    let flows: Vec<FlowStart> = [0, 0, 1].map(|ns| flow(at(ns), 1500)).into();
+    let mut file = Vec::new();
+    let mut capture = Capture::new(&mut file, "test").expect("written");
+    let start = Start {
+        end: at(9),
+        step: Span::from_millis(1),
+        packets: true,
+        flows: flows.clone(),
+        links: Vec::new(),
+        measured: 0,
+    };
+    capture.begin(&start).expect("written");
+    let sent = |flow| Seen { gap_ns: 0, flow, sequence: 0, blocks: None }.event(&flows, 0);
+    for (ns, flow) in [(0, 0), (0, 1), (1, 2)] {
+        capture.see(at(ns), &sent(flow)).expect("written");
+    }
+    capture.end(&Run::default()).expect("written");
+    drop(capture);
+    let times: Vec<u64> = read(&file).iter().map(|(since_first, _)| since_first.nanos()).collect();
+    // The first two open at 0, 1 and 2 ns, the third at 1, 2 and 3 ns; data at 2, 2 and 3 ns.
+    assert_eq!(times, [0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 3, 3]);
+}

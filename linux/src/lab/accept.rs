@@ -10,7 +10,7 @@ use crate::lab::rapid::RAPID;
 use crate::lab::rates;
 use crate::lab::sockets::{is_missing, kernel_names, stream_with};
 use crate::lab::tap::MOST_OUTAGES;
-use experiment::scenario::{Coalescing, Experiment, FlowSpec, GapModel, LinkSpec, RateSource, TrafficKind};
+use experiment::scenario::{Coalescing, Experiment, FlowSpec, GapModel, JitterLaw, LinkSpec, RateSource, TrafficKind};
 use harness::runner::Unfit;
 use packetscale_models::units::{Bytes, Packets, Ratio, Span};
 use std::collections::BTreeSet;
@@ -29,6 +29,9 @@ const SLOWEST: u64 = 8_000;
 
 /// Data per opportunity of a trace.
 const OPPORTUNITY: Bytes = Bytes::new(1_500);
+
+/// The most jitter of netem: half of it has 31 bits of nanoseconds (`tabledist` of sch_netem.c).
+const MOST_JITTER: Span = Span::from_secs(4);
 
 /// Linux's own timeout of a delayed acknowledgment.
 const DELAYED_ACK: Span = Span::from_millis(40);
@@ -113,6 +116,12 @@ fn by_delay_line(link: &LinkSpec) -> Result<(), Unfit> {
     if wire.reorder.is_some() {
         return unfit("path.reorder", "reordering", "none: the delay line keeps their order");
     }
+    if wire.jitter.is_some() {
+        return unfit("path.jitter", "jitter", "none: the delay line has one constant delay");
+    }
+    if wire.bursts.is_some() {
+        return unfit("path.loss", "losses in bursts", "a probability: the delay line loses packets independently");
+    }
     if !wire.outages.is_empty() {
         return unfit("path.outages", format!("{} outages", wire.outages.len()), "none: the delay line has none");
     }
@@ -127,6 +136,18 @@ fn by_qdiscs(experiment: &Experiment, link: &LinkSpec) -> Result<(), Unfit> {
     let outages = link.impairments.outages.len();
     if outages > MOST_OUTAGES {
         return unfit("path.outages", format!("{outages} outages"), format!("{MOST_OUTAGES} at most"));
+    }
+    if let Some(jitter) = &link.impairments.jitter {
+        match &jitter.law {
+            JitterLaw::Uniform(most) if *most <= MOST_JITTER => {}
+            JitterLaw::Uniform(most) => {
+                return unfit("path.jitter.most", most, format!("{MOST_JITTER} at most, as in netem"));
+            }
+            JitterLaw::Normal { .. } | JitterLaw::File { .. } => {
+                let expected = "\"uniform\": netem draws other distributions from tables of 4 standard deviations";
+                return unfit("path.jitter.kind", "another distribution", expected);
+            }
+        }
     }
     let delays = delays_back(experiment).len();
     if delays > MOST_DELAYS {

@@ -4,14 +4,14 @@
 //!
 //! On the wire towards the receiver, netem holds each packet for the link's delay. Marked packets are late: a second netem
 //! holds them for longer. On the way back, there is one netem for each different delay, and a filter by the flow's port.
-//! Neighbours are fixed, so that address resolution, which netem would delay too, does not happen.
+//! Jitter is netem's: uniform, around the middle. Neighbours are fixed, so that address resolution, which netem would delay too, does not happen.
 
 use crate::lab::devices::{HEADER, pair, up};
 use crate::lab::error::LabError;
 use crate::lab::namespace::Namespace;
 use crate::lab::owner::FIRST_FLOW_PORT;
 use crate::lab::steps::Step;
-use experiment::scenario::Experiment;
+use experiment::scenario::{Experiment, Jitter, JitterLaw};
 use packetscale_models::units::{Bytes, Span};
 
 /// Packets that netem holds at most: more than any scenario has under way.
@@ -70,9 +70,12 @@ fn hardware(device: &str) -> &'static str {
 
 /// Netem with further settings `more`.
 fn netem(order: &str, device: &str, place: &str, delay: Span, more: &str) -> String {
-    // In microseconds with three digits: not every tc reads "ns".
-    let (us, ns) = (delay.nanos() / 1_000, delay.nanos() % 1_000);
-    format!("qdisc {order} dev {device} {place} netem limit {NETEM_LIMIT} delay {us}.{ns:03}us{more}")
+    format!("qdisc {order} dev {device} {place} netem limit {NETEM_LIMIT} delay {}{more}", micros(delay))
+}
+
+/// A time in microseconds with three digits: not every tc reads "ns".
+fn micros(time: Span) -> String {
+    format!("{}.{:03}us", time.nanos() / 1_000, time.nanos() % 1_000)
 }
 
 fn bands(device: &str, number: usize) -> String {
@@ -102,7 +105,15 @@ pub(crate) fn steps(experiment: &Experiment, packet: Bytes, zero_ns: u64) -> Vec
 /// The netem of packets in their order and, where some come late, the one that these wait in.
 fn delays_there(order: &str, experiment: &Experiment, delay: Span, packet: Bytes) -> Vec<String> {
     let link = &experiment.links[experiment.bottleneck];
-    let fifo = if link.impairments.delay_steps.is_empty() { String::new() } else { format!(" rate {RATE}") };
+    let wire = &link.impairments;
+    let (jitter, overtakes) = match &wire.jitter {
+        Some(Jitter { law: JitterLaw::Uniform(most), reorder }) => (*most / 2, *reorder),
+        _ => (Span::ZERO, false),
+    };
+    let varies = !wire.delay_steps.is_empty() || jitter > Span::ZERO;
+    let around = if jitter > Span::ZERO { format!(" {}", micros(jitter)) } else { String::new() };
+    let fifo = if varies && !overtakes { format!("{around} rate {RATE}") } else { around };
+    let delay = delay + jitter;
     let Some(reorder) = link.impairments.reorder else {
         return vec![netem(order, "w1", "root", delay, &fifo)];
     };
@@ -187,6 +198,18 @@ mod tests {
         // Three packets of 1250 B at 10 Mbit/s take 3 ms.
         assert!(lines[2].ends_with("delay 8000.000us") && lines[3].ends_with("handle 1 fw flowid 1:2"), "{lines:?}");
     }
+
+    #[test]
+    fn uniform_jitter_is_half_of_it_around_the_middle() {
+        let flow = "{ controller = \"cubic\" }";
+        let line = |reorder: bool| {
+            let jitter = format!(", jitter = {{ kind = \"uniform\", most = \"3 ms\", reorder = {reorder} }}");
+            there(&experiment(&jitter, flow), Bytes::new(1_250)).concat()
+        };
+        assert!(line(true).ends_with("delay 6500.000us 1500.000us"), "{}", line(true));
+        assert!(line(false).ends_with(&format!("delay 6500.000us 1500.000us rate {RATE}")), "{}", line(false));
+    }
+
     #[test]
     fn delay_steps_change_netems_in_order() {
         let experiment = experiment(

@@ -10,6 +10,7 @@ use crate::lab::error::LabError;
 use crate::lab::path::{Means, Path};
 use experiment::scenario::Experiment;
 use libbpf_rs::{MapCore, MapFlags, Object, ObjectBuilder, RingBufferBuilder, TC_EGRESS, TC_INGRESS, TcHookBuilder};
+use packetscale_models::units::Ratio;
 use std::cell::RefCell;
 use std::os::fd::{AsFd, BorrowedFd};
 
@@ -19,7 +20,7 @@ const OBJECT: &[u8] = include_bytes!("../../objects/bottleneck.bpf.o");
 pub(crate) const MOST_OUTAGES: usize = 16;
 
 /// Words of the programs' `struct wire` before its outages.
-const WORDS_BEFORE_OUTAGES: usize = 7;
+const WORDS_BEFORE_OUTAGES: usize = 11;
 
 /// Where a packet was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,7 +116,11 @@ impl Tap {
         let outages = &link.impairments.outages;
         let [by, handle, buckets] = disciplines::flow_words(&link.queue);
         let loss = if means == Means::Qdiscs { link.loss.q32() } else { 0 };
-        let mut words = vec![by, handle, buckets, experiment.seed, loss, late, outages.len() as u64];
+        let chain =
+            link.impairments.bursts.map(|chain| [chain.good_loss, chain.p, chain.r, chain.bad_loss].map(Ratio::q32));
+        let [loss, p, r, bad_loss] = chain.unwrap_or([loss, 0, 0, 0]);
+        let (seed, good, outages_here) = (experiment.seed, 0, outages.len() as u64);
+        let mut words = vec![by, handle, buckets, seed, loss, late, p, r, bad_loss, good, outages_here];
         words.extend(outages.iter().flat_map(|(from, to)| [zero_ns + from.nanos(), zero_ns + to.nanos()]));
         words.resize(WORDS_BEFORE_OUTAGES + 2 * MOST_OUTAGES, 0);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();

@@ -69,7 +69,7 @@ struct Delays {
 
 impl<'e> FlowBuilder<'e> {
     pub(crate) fn new(experiment: Held<'e>, mode: Mode) -> FlowBuilder<'e> {
-        let in_order = experiment.links.iter().all(|link| link.impairments.reorder.is_none());
+        let in_order = experiment.links.iter().all(|link| !link.impairments.overtakes());
         FlowBuilder { experiment, mode, in_order, ack_lanes: Vec::new(), routes: Vec::new(), opened: Vec::new() }
     }
 

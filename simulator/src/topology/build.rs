@@ -1,5 +1,6 @@
 //! Links and lanes, built from an experiment.
 
+use super::detour::Detour;
 use super::link::{Frames, Fused, Server, Stepped};
 use super::policer::Policer;
 use super::transmitter::{AnyTransmitter, Constant};
@@ -27,7 +28,7 @@ impl Topology {
             routes,
             link_lanes,
             deliveries: vec![Ring::new(); count],
-            detours: vec![Ring::new(); count],
+            detours: vec![Detour::default(); count],
         })
     }
 }

@@ -1,6 +1,7 @@
 //! Links, routes over them, and the packets between them.
 
 mod build;
+mod detour;
 mod link;
 mod policer;
 mod transmitter;
@@ -13,6 +14,7 @@ pub(crate) use wire::Fate;
 use crate::agenda::{Agenda, EventSource};
 use crate::ring::Ring;
 use crate::transit::Transit;
+use detour::Detour;
 use experiment::scenario::FlowSpec;
 use link::Server;
 use packetscale_models::queueing::{RateHeader, Readings};
@@ -33,8 +35,8 @@ pub(crate) struct Topology {
     link_lanes: Vec<LinkLane>,
     /// Packets from the last link of their route to their receivers, one ring per link.
     deliveries: Vec<Ring<Transit>>,
-    /// Packets that others overtake, one ring per link.
-    detours: Vec<Ring<Transit>>,
+    /// Packets that others may overtake, per link.
+    detours: Vec<Detour>,
 }
 
 /// One link.
@@ -217,11 +219,11 @@ impl Topology {
 
     /// A packet that others overtake.
     pub(crate) fn detour(&mut self, agenda: &mut Agenda, link: usize, transit: Transit) {
-        self.detours[link].push(agenda, EventSource::Detour(link as u32), transit);
+        self.detours[link].push(agenda, link, transit);
     }
 
     /// The packet that arrives now from a detour.
     pub(crate) fn off_detour(&mut self, agenda: &mut Agenda, link: usize) -> Option<Transit> {
-        self.detours[link].pop(agenda, EventSource::Detour(link as u32))
+        self.detours[link].pop(agenda, link)
     }
 }

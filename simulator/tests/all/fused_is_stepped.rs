@@ -1,7 +1,7 @@
 //! Links without events of their own make, packet by packet, the run that an event per hop makes.
 
 use super::*;
-use experiment::scenario::Reordering;
+use experiment::scenario::{GilbertElliott, Jitter, JitterLaw, Reordering};
 use proptest::prelude::*;
 
 /// 100 Mbit/s and 5 ms for 3 s, and a buffer of this many packets.
@@ -80,6 +80,24 @@ fn over_wires_with_reordering_outages_and_delay_changes() {
     second.impairments.delay_steps = vec![(ms(500), Span::from_millis(20)), (ms(2000), Span::from_millis(1))];
     experiment.links.push(second);
     (experiment.receiver.ack_loss, experiment.receiver.ack_bunching) = (Ratio::of(1, 10), Span::from_millis(1));
+    for (route, controller) in [(&[0, 1][..], "cubic"), (&[0], "bbr"), (&[1], "rapid")] {
+        experiment.flows.push(routed(controller, 20, route).into());
+    }
+    same_in_both_modes(&experiment, 10_000);
+}
+
+#[test]
+fn over_wires_with_jitter_and_losses_in_bursts() {
+    let mut experiment = fast(40);
+    let mut second = link("second", Rate::from_mbps(80), Span::from_millis(2));
+    second.buffer = packets(60);
+    let uniform = |most, reorder| Some(Jitter { law: JitterLaw::Uniform(Span::from_micros(most)), reorder });
+    let (p, r) = (Ratio::of(1, 500), Ratio::of(1, 3));
+    experiment.links[0].impairments.jitter = uniform(3000, false);
+    experiment.links[0].impairments.bursts =
+        Some(GilbertElliott { p, r, good_loss: Ratio::ZERO, bad_loss: Ratio::ONE });
+    second.impairments.jitter = uniform(1000, true);
+    experiment.links.push(second);
     for (route, controller) in [(&[0, 1][..], "cubic"), (&[0], "bbr"), (&[1], "rapid")] {
         experiment.flows.push(routed(controller, 20, route).into());
     }

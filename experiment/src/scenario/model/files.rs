@@ -1,6 +1,8 @@
 //! The files that an experiment reads.
 
-use super::{Arrivals, ConnectionSource, ControllerSpec, Experiment, LinkSpec, RateSource, Shared, TrafficKind};
+use super::{
+    Arrivals, ConnectionSource, ControllerSpec, Experiment, JitterLaw, LinkSpec, RateSource, Shared, TrafficKind,
+};
 use std::path::Path;
 
 impl Experiment {
@@ -16,20 +18,25 @@ impl Experiment {
     /// mentioned.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
         let controllers = self.controllers().filter_map(|controller| controller.file.as_deref());
-        let rates = self.links.iter().filter_map(LinkSpec::file);
+        let wires = self.links.iter().flat_map(LinkSpec::files);
         let offered = self.flows.iter().filter_map(|flow| flow.application.as_ref());
         let sources = offered.chain(self.traffic.iter().map(|traffic| &traffic.kind));
         let arrivals = self.arrivals.iter().flat_map(Arrivals::files).map(AsRef::as_ref);
-        rates.chain(sources.filter_map(TrafficKind::file)).chain(arrivals).chain(controllers)
+        wires.chain(sources.filter_map(TrafficKind::file)).chain(arrivals).chain(controllers)
     }
 }
 
 impl LinkSpec {
-    fn file(&self) -> Option<&Path> {
-        match &self.service.variation.as_ref()?.source {
-            RateSource::Trace { file, .. } => Some(file),
+    fn files(&self) -> impl Iterator<Item = &Path> {
+        let rate = self.service.variation.as_ref().and_then(|variation| match &variation.source {
+            RateSource::Trace { file, .. } => Some(file.as_path()),
             RateSource::Steps { .. } => None,
-        }
+        });
+        let jitter = self.impairments.jitter.as_ref().and_then(|jitter| match &jitter.law {
+            JitterLaw::File { file, .. } => Some(file.as_path()),
+            JitterLaw::Uniform(_) | JitterLaw::Normal { .. } => None,
+        });
+        rate.into_iter().chain(jitter)
     }
 }
 

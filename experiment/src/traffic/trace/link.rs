@@ -3,7 +3,8 @@
 //!
 //! Every link type is counted alike: the network-layer packet and 14 bytes of Ethernet header. A header that the link
 //! type puts in front is removed first. Tags (IEEE 802.1Q) count with the packet where it is replayed, as bytes of the
-//! wire; a packet that is compared with another capture ([`super::Captured`]) is without them. The preamble and the gap between
+//! wire, and so do labels of MPLS (RFC 3032) and the header of a PPPoE session (RFC 2516); a packet that is compared with another
+//! capture ([`super::Captured`]) is without them. The preamble and the gap between
 //! frames are not in captures and do not count. A frame check sequence does not count either, because captures rarely
 //! hold one (where one does, its 4 bytes count with the packet).
 
@@ -12,6 +13,13 @@ use etherparse::{EtherType, SingleVlanSlice};
 use packetscale_models::units::Bytes;
 
 const ETHERNET_HEADER: u32 = 14;
+
+/// EtherTypes of what may precede the network layer, and lengths in bytes: a label, and a session's header with PPP's protocol.
+const MPLS: u16 = 0x8847;
+const MPLS_MULTICAST: u16 = 0x8848;
+const PPPOE: u16 = 0x8864;
+const LABEL: usize = 4;
+const PPPOE_HEADER: usize = 8;
 
 /// Longest packet that is accepted: the largest snap length that libpcap allows.
 const LONGEST: u32 = 262_144;
@@ -45,12 +53,12 @@ impl Link {
         Ok(Link { header, ether_type })
     }
 
-    /// Returns what is inside the link's header and the tags that follow it (IEEE 802.1Q, also nested).
+    /// Returns what is inside the link's header and the tags, labels and PPPoE headers that follow it.
     pub(super) fn inside(self, captured: &[u8]) -> &[u8] {
         captured.get(self.header as usize + self.tags(captured)..).unwrap_or_default()
     }
 
-    /// Returns how many bytes of tags follow the header.
+    /// Returns how many bytes of them follow the header. All, where the capture ends within them: nothing is inside.
     pub(super) fn tags(self, captured: &[u8]) -> usize {
         let mut left = captured.get(self.header as usize..).unwrap_or_default();
         let whole = left.len();
@@ -60,11 +68,19 @@ impl Link {
             kind,
             EtherType::VLAN_TAGGED_FRAME | EtherType::PROVIDER_BRIDGING | EtherType::VLAN_DOUBLE_TAGGED_FRAME
         ) {
-            // Cut within the tag: nothing is inside.
             let Ok(tag) = SingleVlanSlice::from_slice(left) else { return whole };
             (kind, left) = (tag.ether_type(), tag.payload_slice());
         }
-        whole - left.len()
+        let more = match kind.0 {
+            MPLS | MPLS_MULTICAST => {
+                // The lowest bit of a label's third byte marks the last.
+                let last = left.chunks_exact(LABEL).position(|label| label[2] & 1 == 1);
+                last.map(|last| (last + 1) * LABEL)
+            }
+            PPPOE => Some(PPPOE_HEADER),
+            _ => Some(0),
+        };
+        whole - more.and_then(|more| left.get(more..)).map_or(0, <[u8]>::len)
     }
 
     /// Returns the size on the wire of a packet with these lengths from the capture: how much was on the link, and how
@@ -76,7 +92,8 @@ impl Link {
         }
         if original <= self.header || captured > original {
             let found = format!("a packet of {original} bytes, {captured} captured");
-            return Err(Fault::bad(offset, found, format!("more than {}, and no more captured", self.header)));
+            let expected = format!("more than {}, and no more captured", self.header);
+            return Err(Fault::bad(offset, found, expected).of_packet());
         }
         Ok(Bytes::new(u64::from(original - self.header + ETHERNET_HEADER)))
     }

@@ -23,6 +23,7 @@ mod pcap;
 mod pcapng;
 mod reader;
 mod record;
+mod sorted;
 mod stamped;
 #[cfg(test)]
 mod tests;
@@ -33,11 +34,12 @@ use super::error::Fault;
 use super::{CrossPacket, SendingTime, Source, TrafficError};
 use crate::scenario::TraceSource;
 use packetscale_models::units::{Bytes, Rate, Span};
-use reader::{Packet, Reader};
+use reader::Reader;
+use sorted::{LONGEST, Order, Packet, Sorted};
 use std::path::{Path, PathBuf};
 
 /// The totals of a trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Survey {
     /// Number of packets; at least two.
     pub packets: u64,
@@ -64,26 +66,49 @@ impl Survey {
 /// Reads a trace from beginning to end. Returns its totals.
 ///
 /// # Errors
-/// [`TrafficError`], with the packet and the byte concerned: the file cannot be read, is damaged, runs backwards in time,
-/// has fewer than two packets, or has an unknown format or link type.
+/// [`TrafficError`], with the packet and the byte concerned: the file cannot be read, is damaged before its first packet, lasts
+/// over 106 days, has fewer than two packets, or has an unknown format or link type; a text file runs backwards in time.
 pub fn survey(file: &Path, source: TraceSource) -> Result<Survey, TrafficError> {
+    examine(file, source).map(|(survey, _)| survey)
+}
+
+/// Its totals, and the order of its times.
+fn examine(file: &Path, source: TraceSource) -> Result<(Survey, Order), TrafficError> {
     let mut reader = Reader::open(file, source)?;
-    let (mut packets, mut bytes, mut span) = (0, Bytes::ZERO, Span::ZERO);
+    let (mut packets, mut bytes) = (0, Bytes::ZERO);
+    let mut times: Option<(i128, i128)> = None;
     while let Some(packet) = reader.next()? {
         packets += 1;
         bytes += packet.size;
-        span = packet.since_first;
+        let (first, last) = times.unwrap_or((packet.at_ps, packet.at_ps));
+        times = Some((first.min(packet.at_ps), last.max(packet.at_ps)));
     }
+    let (first_ps, last_ps) = times.unwrap_or_default();
+    let refused = |found: String, expected: &str| reader.fault(Fault::bad(reader.offset(), found, expected));
+    let span = u64::try_from(last_ps - first_ps).ok().map(Span::from_picos).filter(|span| *span <= LONGEST);
+    let Some(span) = span else {
+        let days = (last_ps - first_ps) / (86_400 * 1_000_000_000_000);
+        return Err(refused(format!("times over {days} days"), "a trace of 106 days at most"));
+    };
     if packets < 2 || span == Span::ZERO {
-        let found = format!("the end after {packets} packets within {span}");
-        return Err(reader.fault(Fault::bad(reader.offset(), found, "two packets or more, at two instants or more")));
+        let why = reader.flaws().first_left_out.as_ref().map_or(String::new(), |why| format!(" ({why})"));
+        let found = format!("the end after {packets} packets within {span}{why}");
+        return Err(refused(found, "two packets or more, at two instants or more"));
     }
-    Ok(Survey { packets, bytes, span, flaws: reader.flaws() })
+    let flaws = reader.flaws().clone();
+    let order = Order { first_ps, disorder: flaws.furthest };
+    Ok((Survey { packets, bytes, span, flaws }, order))
 }
 
 /// A capture, packet by packet, with the headers of each.
 #[derive(Debug)]
-pub struct Capture(Reader);
+pub struct Capture {
+    reader: Reader,
+    first_ps: Option<i128>,
+}
+
+/// Range of times before and after the first stored packet of a capture.
+const EITHER_SIDE: Span = Span::from_picos(LONGEST.picos() / 2);
 
 impl Capture {
     /// Opens a pcap or pcapng file.
@@ -91,23 +116,29 @@ impl Capture {
     /// # Errors
     /// A file that cannot be read, or that is neither.
     pub fn open(file: &Path) -> Result<Capture, TrafficError> {
-        Reader::open(file, TraceSource::Pcap).map(|reader| Capture(reader.in_any_order()))
+        Ok(Capture { reader: Reader::open(file, TraceSource::Pcap)?, first_ps: None })
     }
 
     /// Returns the next packet; `None` at the end. Packets come as they are stored, which need not be in order of time.
     ///
     /// # Errors
-    /// A damaged file, with the packet and the byte.
+    /// A file that is damaged before its first packet, or a time more than 53 days from the first packet's, with the packet
+    /// and the byte.
     pub fn next_packet(&mut self) -> Result<Option<Captured<'_>>, TrafficError> {
-        let Some(packet) = self.0.next()? else { return Ok(None) };
-        let (head, tags) = self.0.head();
-        let size = packet.size.saturating_sub(Bytes::new(tags));
-        Ok(Some(Captured { at: packet.since_first, size, head }))
+        let Some(packet) = self.reader.next()? else { return Ok(None) };
+        let after_ps = packet.at_ps - *self.first_ps.get_or_insert(packet.at_ps);
+        let at = u64::try_from(after_ps + i128::from(EITHER_SIDE.picos())).ok().map(Span::from_picos);
+        let Some(at) = at.filter(|at| *at <= LONGEST) else {
+            let found = format!("a time {} s from the first packet's", after_ps / 1_000_000_000_000);
+            return Err(self.reader.fault(Fault::bad(packet.offset, found, "times within 53 days of it")));
+        };
+        let (head, tags) = self.reader.head();
+        Ok(Some(Captured { at, size: packet.size.saturating_sub(Bytes::new(tags)), head }))
     }
 
     /// Returns the defects of the file so far.
-    pub fn flaws(&self) -> Flaws {
-        self.0.flaws()
+    pub fn flaws(&self) -> &Flaws {
+        self.reader.flaws()
     }
 }
 
@@ -123,9 +154,10 @@ pub struct Captured<'a> {
 }
 
 /// Trace time and replayed time, side by side.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Pace {
     survey: Survey,
+    order: Order,
     recorded: Span,
     replayed: Span,
 }
@@ -138,7 +170,7 @@ impl Pace {
         rate: Option<Rate>,
         copies: u32,
     ) -> Result<Pace, TrafficError> {
-        let survey = survey(file, source)?;
+        let (survey, order) = examine(file, source)?;
         let recorded = survey.period();
         let replayed = match rate {
             None => recorded,
@@ -147,7 +179,7 @@ impl Pace {
                 TrafficError::setting("rate", rate, expected)
             })?,
         };
-        Ok(Pace { survey, recorded, replayed })
+        Ok(Pace { survey, order, recorded, replayed })
     }
 
     /// Returns the period in trace time.
@@ -175,7 +207,7 @@ pub(super) struct Trace {
     file: PathBuf,
     source: TraceSource,
     pace: Pace,
-    reader: Reader,
+    packets: Sorted,
     /// Replayed time at which this repetition begins, in picoseconds. At first it is before the run's start if a
     /// copy begins in mid-trace.
     begin_ps: i128,
@@ -193,9 +225,9 @@ impl Trace {
         sending: SendingTime,
         offset: Span,
     ) -> Result<Trace, TrafficError> {
-        let reader = Reader::open(file, source)?;
+        let packets = Sorted::new(Reader::open(file, source)?, pace.order);
         let begin_ps = i128::from(sending.start.picos()) - pace.scale(offset);
-        Ok(Trace { file: file.into(), source, pace, reader, begin_ps, seen: 0, sending, failure: None })
+        Ok(Trace { file: file.into(), source, pace, packets, begin_ps, seen: 0, sending, failure: None })
     }
 
     pub(super) fn failure(&self) -> Option<&TrafficError> {
@@ -205,7 +237,7 @@ impl Trace {
     /// Returns the next packet of the file; begins the file again as often as needed.
     fn step(&mut self) -> Result<Packet, TrafficError> {
         loop {
-            match self.reader.next()? {
+            match self.packets.next()? {
                 Some(packet) if packet.since_first <= self.pace.survey.span => {
                     self.seen += 1;
                     return Ok(packet);
@@ -213,12 +245,13 @@ impl Trace {
                 None if self.seen == self.pace.survey.packets => {
                     self.begin_ps += i128::from(self.pace.replayed.picos());
                     self.seen = 0;
-                    self.reader = Reader::open(&self.file, self.source)?;
+                    self.packets = Sorted::new(Reader::open(&self.file, self.source)?, self.pace.order);
                 }
                 _ => {
-                    let survey = self.pace.survey;
+                    let survey = &self.pace.survey;
+                    let reader = &self.packets.reader;
                     let expected = format!("{} packets within {}, as before the run", survey.packets, survey.span);
-                    return Err(self.reader.fault(Fault::bad(self.reader.offset(), "another trace", expected)));
+                    return Err(reader.fault(Fault::bad(reader.offset(), "another trace", expected)));
                 }
             }
         }

@@ -1,6 +1,7 @@
 //! The pcap format (draft-ietf-opsawg-pcap): a header of 24 bytes, then per packet a header of 16 bytes (seconds,
 //! fraction, captured length, original length) and the captured bytes. The magic number encodes the byte order and
-//! whether the fraction counts micro- or nanoseconds.
+//! whether the fraction counts micro- or nanoseconds. Seconds have 32 bits: a step of over half their range is across zero, as
+//! in serial number arithmetic (RFC 1982).
 
 use super::link::Link;
 use super::record::{Order, Records};
@@ -21,6 +22,8 @@ pub(super) struct Pcap {
     header: PcapHeader,
     order: Order,
     link: Link,
+    /// Seconds of the last packet.
+    seconds: Option<i64>,
 }
 
 impl Pcap {
@@ -43,7 +46,7 @@ impl Pcap {
         }
         // The upper half encodes whether frames end with a frame check sequence.
         let link = Link::of(header.network.0 as u32 & 0xffff, 20)?;
-        Ok(Pcap { records, header, order, link })
+        Ok(Pcap { records, header, order, link, seconds: None })
     }
 
     /// The last packet's link, and its captured bytes.
@@ -59,7 +62,11 @@ impl Pcap {
         }
         let offset = self.records.offset;
         let (captured, original) = (self.order.u32(&self.records.bytes, 8), self.order.u32(&self.records.bytes, 12));
-        let size = self.link.size(original, captured, offset + 8)?;
+        let size = self.link.size(original, captured, offset + 8);
+        // A length that cannot be is damage: where the next record begins is not known.
+        if matches!(size, Err(Fault::Bad { .. })) {
+            return size.map(|_| None);
+        }
         if !self.records.fill(PACKET + captured as usize)? {
             return Ok(None);
         }
@@ -72,7 +79,11 @@ impl Pcap {
             let found = format!("{} / {resolution} of a second", packet.ts_usec);
             return Err(Fault::bad(offset + 4, found, "a fraction below one"));
         }
-        let at_ps = i128::from(packet.ts_sec) * 1_000_000_000_000 + i128::from(packet.ts_usec) * unit_ps;
+        let before = *self.seconds.get_or_insert(i64::from(packet.ts_sec));
+        let seconds = before + i64::from(packet.ts_sec.wrapping_sub(before as u32) as i32);
+        self.seconds = Some(seconds);
+        let (at_s, size) = (i128::from(seconds), size?);
+        let at_ps = at_s * 1_000_000_000_000 + i128::from(packet.ts_usec) * unit_ps;
         Ok(Some(Stamped { offset, at_ps, size }))
     }
 }

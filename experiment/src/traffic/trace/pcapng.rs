@@ -122,7 +122,7 @@ impl Pcapng {
             PACKET => self.modernize()?,
             SPB_MAGIC => {
                 let expected = "packets with times (enhanced packet blocks)";
-                return Err(Fault::bad(offset, "a simple packet block, which has no time", expected));
+                return Err(Fault::bad(offset, "a simple packet block, which has no time", expected).of_packet());
             }
             _ => return Ok(None),
         }
@@ -198,8 +198,8 @@ fn packet(block: &EnhancedPacketBlock<'_>, interfaces: &[Interface], offset: u64
         let expected = format!("one of the section's {}", interfaces.len());
         return Err(Fault::bad(offset + 8, format!("interface {}", block.if_id), expected));
     };
-    let link = Link::of(interface.link, interface.described_at)?;
-    let size = link.size(block.origlen, block.caplen, offset + 20)?;
+    let link = Link::of(interface.link, interface.described_at).map_err(Fault::of_packet)?;
+    let size = link.size(block.origlen, block.caplen, offset + 20).map_err(Fault::of_packet)?;
     let ticks = u64::from(block.ts_high) << 32 | u64::from(block.ts_low);
     Ok((link, Stamped { offset, at_ps: interface.clock.at_ps(ticks), size }))
 }

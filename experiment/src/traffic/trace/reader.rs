@@ -9,19 +9,10 @@ use super::record::Records;
 use super::stamped::Stamped;
 use crate::scenario::TraceSource;
 use crate::traffic::error::{Fault, TrafficError};
-use packetscale_models::units::{Bytes, Span};
+use packetscale_models::units::Span;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-
-/// A packet of a trace.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Packet {
-    /// Time since the first packet.
-    pub(super) since_first: Span,
-    /// Size on the wire.
-    pub(super) size: Bytes,
-}
 
 #[derive(Debug)]
 enum Format {
@@ -30,35 +21,21 @@ enum Format {
     Pcapng(Pcapng),
 }
 
-/// Reads one file, once.
+/// Reads one file, once, as packets in the order in which they are stored.
 #[derive(Debug)]
 pub(super) struct Reader {
     file: PathBuf,
     format: Format,
-    first_ps: Option<i128>,
-    /// Whether packets keep times that are not in order.
-    any_order: bool,
-    last: Span,
+    /// The latest time so far.
+    latest_ps: Option<i128>,
     packets: u64,
     flaws: Flaws,
 }
-
-/// How far a time of a capture may be before that of the packet before; in any order, before that of the first.
-const DISORDER: Span = Span::from_secs(1);
-
-/// Longest trace: half of the range of a picosecond clock.
-const LONGEST: Span = Span::from_picos(u64::MAX / 2);
 
 impl Reader {
     pub(super) fn open(file: &Path, source: TraceSource) -> Result<Reader, TrafficError> {
         let opened = File::open(file).map_err(|error| TrafficError::trace(file, 1, Fault::Io(error)))?;
         Reader::new(file, opened, source)
-    }
-
-    /// The same, but packets keep times that are out of order, as those of a machine with several processors are; none by
-    /// more than [`DISORDER`] before the first; earlier times count as the first's.
-    pub(super) fn in_any_order(self) -> Reader {
-        Reader { any_order: true, ..self }
     }
 
     pub(super) fn new(
@@ -67,53 +44,56 @@ impl Reader {
         source: TraceSource,
     ) -> Result<Reader, TrafficError> {
         let format = Format::begin(Input::new(from), source).map_err(|fault| TrafficError::trace(file, 1, fault))?;
-        let (last, flaws) = (Span::ZERO, Flaws::default());
-        Ok(Reader { file: file.into(), format, first_ps: None, any_order: false, last, packets: 0, flaws })
+        Ok(Reader { file: file.into(), format, latest_ps: None, packets: 0, flaws: Flaws::default() })
     }
 
-    /// Returns the next packet; `None` at the end of the file.
-    pub(super) fn next(&mut self) -> Result<Option<Packet>, TrafficError> {
-        match self.read() {
-            Ok(packet) => {
-                self.packets += u64::from(packet.is_some());
-                Ok(packet)
+    /// Returns the next packet; `None` at the end of the file. Captures are read up to damage, and past single packets that
+    /// cannot be read.
+    pub(super) fn next(&mut self) -> Result<Option<Stamped>, TrafficError> {
+        let is_capture = !matches!(self.format, Format::Csv(_));
+        loop {
+            match self.format.next().and_then(|packet| packet.map(|packet| self.timed(packet)).transpose()) {
+                Ok(None) => {
+                    self.flaws.cut = self.format.is_cut().then(|| (self.packets, self.offset()));
+                    return Ok(None);
+                }
+                Ok(packet) => {
+                    self.packets += 1;
+                    return Ok(packet);
+                }
+                Err(fault @ Fault::Packet { .. }) => {
+                    let what = self.fault(fault).to_string();
+                    self.flaws.first_left_out.get_or_insert(what);
+                    self.flaws.left_out += 1;
+                }
+                Err(fault @ Fault::Bad { .. }) if is_capture && self.packets > 0 => {
+                    self.flaws.damage = Some(self.fault(fault).to_string());
+                    return Ok(None);
+                }
+                Err(fault) => return Err(self.fault(fault)),
             }
-            Err(fault) => Err(self.fault(fault)),
         }
     }
 
-    fn read(&mut self) -> Result<Option<Packet>, Fault> {
-        let Some(Stamped { offset, at_ps, size }) = self.format.next()? else {
-            self.flaws.cut = self.format.is_cut().then(|| (self.packets, self.offset()));
-            return Ok(None);
-        };
-        let lead = if self.any_order { DISORDER } else { Span::ZERO };
-        let since_first_ps = at_ps - *self.first_ps.get_or_insert(at_ps) + i128::from(lead.picos());
-        if since_first_ps > i128::from(LONGEST.picos()) {
-            return Err(Fault::bad(offset, "a time over 106 days after the first packet", "a shorter trace"));
+    /// Notes a time that goes back; in a text file it is refused.
+    fn timed(&mut self, packet: Stamped) -> Result<Stamped, Fault> {
+        let latest_ps = self.latest_ps.map_or(packet.at_ps, |latest| latest.max(packet.at_ps));
+        if latest_ps > packet.at_ps {
+            let back = u64::try_from(latest_ps - packet.at_ps).map_or(Span::MAX, Span::from_picos);
+            if matches!(self.format, Format::Csv(_)) {
+                let found = format!("a time {back} before the packet before");
+                return Err(Fault::bad(packet.offset, found, "times in order"));
+            }
+            self.flaws.back += 1;
+            self.flaws.furthest = self.flaws.furthest.max(back);
         }
-        self.last = match u64::try_from(since_first_ps).map(Span::from_picos) {
-            Ok(since_first) if self.any_order || since_first >= self.last => since_first,
-            _ => self.back(offset, i128::from(self.last.picos()) - since_first_ps)?,
-        };
-        Ok(Some(Packet { since_first: self.last, size }))
-    }
-
-    /// Returns the time of a packet that is stamped before the packet before: that packet's time, if it is a little
-    /// before and the file is a capture.
-    fn back(&mut self, offset: u64, back_ps: i128) -> Result<Span, Fault> {
-        let back = Span::from_picos(u64::try_from(back_ps).unwrap_or(u64::MAX));
-        if matches!(self.format, Format::Csv(_)) || back > DISORDER || self.any_order {
-            return Err(Fault::bad(offset, format!("a time {back} before the packet before"), "times in order"));
-        }
-        self.flaws.back += 1;
-        self.flaws.furthest = self.flaws.furthest.max(back);
-        Ok(self.last)
+        self.latest_ps = Some(latest_ps);
+        Ok(packet)
     }
 
     /// Returns the defects of the file so far.
-    pub(super) fn flaws(&self) -> Flaws {
-        self.flaws
+    pub(super) fn flaws(&self) -> &Flaws {
+        &self.flaws
     }
 
     /// Returns the captured bytes of the last packet, from its network layer on, and how many bytes of tags are before
@@ -138,7 +118,7 @@ impl Reader {
 
     /// Returns the error of a fault at the next packet.
     pub(super) fn fault(&self, fault: Fault) -> TrafficError {
-        TrafficError::trace(&self.file, self.packets + 1, fault)
+        TrafficError::trace(&self.file, self.packets + self.flaws.left_out + 1, fault)
     }
 }
 
