@@ -184,6 +184,13 @@ INLINE void note_payload(struct conn *c, const struct sock *sk, const struct tcp
 	law_packet(c, c->payload + c->overhead);
 }
 
+/* Whether TCP fills a short head of the queue: see `filled`. */
+INLINE void note_filling(struct conn *c, u32 packets, u32 again, u32 left)
+{
+	if (c->proposed && c->short_head && packets == 1 && !again)
+		c->fills = left > c->short_head;
+}
+
 /* Reports to the law what has left since the last call. */
 static __attribute__((noinline)) void commit(struct conn *c, const struct tcp_sock *tp)
 {
@@ -197,6 +204,7 @@ static __attribute__((noinline)) void commit(struct conn *c, const struct tcp_so
 		note_unasked(c, (const struct sock *)tp, tp);
 	note_waited(c);
 	note_lateness(c);
+	note_filling(c, packets, again, now.left);
 	now.packets = (u32)rapid_min(packets, BURST_MAX);
 	now.retransmissions = (u32)rapid_min(again, now.packets);
 	if (tp->data_segs_out > UNPACED)
@@ -244,6 +252,21 @@ INLINE u32 next_payload(const struct sock *sk, const struct tcp_sock *tp)
 		return 0;
 	head = sk->sk_write_queue.next;
 	return head ? (u32)rapid_min(head->len, tp->mss_cache) : 0;
+}
+
+/*
+ * Payload of the packet whose own payload is `payload`. Linux 6.10 and later fill a short packet with the data behind it
+ * (tcp_grow_skb), which makes the next one as short, and so on: after one change of the MSS all packets are short here, and
+ * leave full. Older kernels do not, nor does any where the application keeps data apart (MSG_EOR, MSG_ZEROCOPY); so it is as with
+ * the last such packet.
+ */
+INLINE u32 filled(struct conn *c, const struct sock *sk, const struct tcp_sock *tp, u32 payload)
+{
+	c->short_head = 0;
+	if (payload >= tp->mss_cache || sk->sk_write_queue.qlen < 2)
+		return payload;
+	c->short_head = payload;
+	return c->fills ? (u32)rapid_min(tp->write_seq - tp->snd_nxt, tp->mss_cache) : payload;
 }
 
 /*
@@ -325,6 +348,7 @@ static __attribute__((noinline)) void propose(struct conn *c, struct sock *sk, s
 		hold(tp);
 		return;
 	}
+	payload = filled(c, sk, tp, payload);
 	if (was_drained(c, clock)) {
 		note_idle(c);
 		c->guard.paused = 1;

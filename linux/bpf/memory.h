@@ -163,6 +163,8 @@ struct conn {
 	u32 shut;        /* the receiver's window was too small for the next packet */
 	u32 drained;     /* no data waited behind the last that left */
 	u32 payload;     /* maximum payload: mss_cache at the last check */
+	u32 short_head;  /* payload of the proposed packet by itself, if it is short and data follow it; else 0 */
+	u32 fills;       /* TCP filled the last such packet with these data */
 	u32 waiting;     /* for a source of arrivals: slow start meanwhile. ASKED: the peer was requested to report */
 	u32 acked;       /* tp->delivered at the last check, */
 	u32 waited;      /* and packets delivered while waiting */

@@ -17,6 +17,10 @@ pub(crate) trait Quantity: FromStr<Err = ParseError> + PartialEq + Default + Dis
     const NAME: &'static str;
     /// An example of a valid value.
     const EXAMPLE: &'static str;
+    /// What is wrong with a value that a plan cannot use.
+    fn excess(&self) -> Option<&'static str> {
+        None
+    }
 }
 
 macro_rules! quantity {
@@ -32,7 +36,17 @@ quantity! {
     Span, "a time", "30 ms";
     Bytes, "an amount of data", "1500 B";
     Packets, "a number of packets", "100 packets";
-    Rate, "a rate", "10 Gbit/s";
+}
+
+/// Times are whole picoseconds: at this rate one is 0.8 % of a packet of 1500 B.
+const MOST_RATE: Rate = Rate::from_bps(100_000_000_000_000);
+
+impl Quantity for Rate {
+    const NAME: &'static str = "a rate";
+    const EXAMPLE: &'static str = "10 Gbit/s";
+    fn excess(&self) -> Option<&'static str> {
+        (*self > MOST_RATE).then_some("above 100 Tbit/s, where a packet takes too few picoseconds to be timed")
+    }
 }
 
 /// Whether zero is a valid value.
@@ -55,6 +69,9 @@ pub(crate) fn quantity<T: Quantity>(node: &Node, key: &str, zero: Zero) -> Resul
     let value: T = text.parse().map_err(|error: ParseError| refuse(format!("{} ({})", node.value, error.problem)))?;
     if zero == Zero::Refused && value == T::default() {
         return Err(refuse(node.value.to_string()));
+    }
+    if let Some(problem) = value.excess() {
+        return Err(refuse(format!("{} ({problem})", node.value)));
     }
     Ok(value)
 }

@@ -85,7 +85,7 @@ impl Default for Options {
 pub const ON_TRIAL: &str = "packetscale_try";
 /// The narrowest window: as many packets as RFC 6928 lets begin with.
 const NARROWEST_WINDOW: u32 = 10;
-/// Most flows. Each takes 184 kB of kernel memory with the usual window: 4096 records of 32 B, 256 streams of 192 B, 3208 B
+/// Most flows. Each takes 184 kB of kernel memory with the usual window: 4096 records of 32 B, 256 streams of 192 B, 3216 B
 /// of state.
 const MOST_FLOWS: u32 = 16384;
 /// A group is read as its first packet. With eight the law would take each for a batch of a receiver that coalesces

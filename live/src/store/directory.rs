@@ -131,8 +131,16 @@ impl Directory {
         // Do not follow a symbolic link that someone else has created.
         options.read(true).write(true).create(true).truncate(false).mode(0o644).custom_flags(libc::O_NOFOLLOW);
         let file = options.open(&under_way)?;
-        if !file.metadata()?.is_file() {
+        let found = file.metadata()?;
+        if !found.is_file() {
             return Err(io::Error::other("found a special file; expected a regular file"));
+        }
+        // Another name of the file may be anywhere on the disk.
+        if found.nlink() > 1 {
+            return Err(io::Error::other(format!(
+                "found .{name}.part with {} hard links; expected one: remove it",
+                found.nlink()
+            )));
         }
         match file.try_lock() {
             Ok(()) => {}
@@ -436,5 +444,21 @@ mod tests {
         std::os::unix::fs::symlink("elsewhere", folder.path().join(".linked.part")).expect("a link");
         assert!(matches!(opened(&mut store, 1, "linked", true), Opening::Refused(Reason::Unwanted, ..)));
         assert_eq!(std::fs::read(folder.path().join("elsewhere")).expect("there"), b"precious");
+    }
+
+    #[test]
+    fn writes_through_no_hard_link() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let victim = folder.path().join("victim");
+        std::fs::write(&victim, b"precious").expect("written");
+        std::fs::hard_link(&victim, folder.path().join(".data.part")).expect("a link");
+        let mut store = directory(folder.path(), false);
+        for restart in [false, true] {
+            let Opening::Refused(Reason::Unwanted, _, why) = opened(&mut store, 1, "data", restart) else {
+                panic!("not refused")
+            };
+            assert!(why.contains("2 hard links"), "{why}");
+        }
+        assert_eq!(std::fs::read(&victim).expect("there"), b"precious");
     }
 }
