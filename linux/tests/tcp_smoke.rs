@@ -98,3 +98,28 @@ fn loads_and_replaces_without_list_iterator() {
     assert_eq!([of_load.is_none(), of_status.is_none()], [here.is_ok(); 2], "{here:?}");
     assert!(unloaded.expect("unloads") && !tcp::is_registered(&name), "something stays");
 }
+
+/// Set where this program runs in a PID namespace of its own.
+const CONTAINED: &str = "PACKETSCALE_TEST_CONTAINED";
+
+/// A container's mount namespace ends with it, and with that the pins; the registration of older kernels and the settings of
+/// devices do not.
+#[test]
+fn refuses_load_from_pid_namespace() {
+    if !able() {
+        return;
+    }
+    let name = format!("r_pid_{}", std::process::id() % 10_000);
+    if std::env::var_os(CONTAINED).is_some() {
+        let refused = tcp::load(&Options { name: name.clone(), flows: 2, ..Options::default() });
+        let why = refused.expect_err("refused").to_string();
+        assert!(why.contains("PID namespace"), "{why}");
+        assert!(!tcp::is_registered(&name));
+        return;
+    }
+    let mut contained = std::process::Command::new("unshare");
+    contained.args(["--pid", "--fork", "--mount-proc"]).arg(std::env::current_exe().expect("this program"));
+    contained.args(["--exact", "refuses_load_from_pid_namespace", "--nocapture"]).env(CONTAINED, "1");
+    let output = contained.output().expect("unshare");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+}

@@ -12,8 +12,9 @@ mod trial;
 use crate::tcp::machine::able;
 use crate::tcp::options::{ON_TRIAL, check_name, check_new_name};
 use crate::tcp::pins::{USER_PIN, is_user_controller};
-use crate::tcp::replace::{exchange, rename};
-use crate::tcp::steps::{active, is_ours, is_registered, not_ours, register_map, remove_unused, undo};
+use crate::tcp::registration::register;
+use crate::tcp::replace::{exchange, hand_on, rename};
+use crate::tcp::steps::{active, is_ours, is_registered, not_ours, remove_unused, undo};
 use crate::tcp::{Error, devices, namespaces, pins};
 use file::File;
 use libbpf_rs::{MapCore, Object};
@@ -58,6 +59,7 @@ pub fn bring(path: &Path, name: Option<&str>, replace: bool) -> Result<Bringing,
     };
     check_new_name(&name)?;
     able()?;
+    pins::lasting()?;
     devices::able()?;
     let _lock = pins::lock()?;
     make_way(&name, replace)?;
@@ -97,7 +99,7 @@ fn try_apart(file: &File) -> Result<Tried, Error> {
         undo(ON_TRIAL)?;
         let folder = pins::folder(ON_TRIAL);
         let tried = keep(file, ON_TRIAL, &folder).and_then(|(mut object, map)| {
-            register_map(&mut object, &map)?;
+            register(&mut object, &map, &folder)?;
             trial::try_out(ON_TRIAL)
         });
         undo(ON_TRIAL).and(tried)
@@ -124,11 +126,12 @@ fn offer(file: &File, name: &str) -> Result<usize, Error> {
         let _ = pins::remove(&new).and_then(|()| pins::leave_no_trace());
     })?;
     if place.exists() {
+        hand_on(&place, &new)?;
         rename(&place, &pins::vacant(name))?;
     }
     rename(&new, &place)?;
     let earlier: Vec<_> = pins::generations(name).into_iter().filter(|folder| *folder != place).collect();
-    if let Err(error) = exchange(&earlier, || register_map(&mut object, &map)) {
+    if let Err(error) = exchange(&earlier, || register(&mut object, &map, &place)) {
         let _ = undo(name);
         return Err(error);
     }

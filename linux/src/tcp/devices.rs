@@ -10,6 +10,7 @@ use crate::tcp::namespaces::{self, Identity};
 use crate::tcp::wire::{Plain, bytes_of, value_of};
 use crate::tcp::{Error, filters, pins};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
+use std::os::fd::AsFd;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -126,6 +127,7 @@ fn known_elsewhere(folder: &Path, key: &Key) -> Option<(PathBuf, Before)> {
 pub fn prepare(folder: &Path, devices: &[String]) -> Result<(), Error> {
     let failed = |error| Error::machine("keeping the devices' earlier settings", error);
     let touched = touched(folder)?;
+    filters::hold(touched.as_fd())?;
     let here = namespaces::here()?;
     for device in devices {
         let key = Key { cookie: here.cookie, index: index_of(device)?, reserved: 0 };
@@ -203,11 +205,28 @@ pub fn restore(folder: &Path) -> Result<(), Error> {
     each(folder, |device, key, before| match known_elsewhere(folder, key) {
         Some((other, _)) => reset_gso_max_segs(device, ours, taken_at_a_time(&other)),
         None => restore_one(device, key.index, ours, before),
-    })
+    })?;
+    // The programs of other loads may hold the map for longer.
+    if let Ok(touched) = MapHandle::from_pinned_path(folder.join(TOUCHED)) {
+        touched.keys().for_each(|key| drop(touched.delete(&key)));
+    }
+    Ok(())
+}
+
+/// Restores a device of a load whose pins are gone, by the maps that the program of our filter there holds. Returns whether one of
+/// them has the device's earlier settings; [`note_arrivals`] keeps none.
+pub fn restore_lost(device: &str, index: u32, maps: &[u32]) -> Result<bool, Error> {
+    let key = Key { cookie: namespaces::here()?.cookie, index, reserved: 0 };
+    let before = maps.iter().find_map(|id| {
+        let map = MapHandle::from_map_id(*id).ok().filter(|map| map.name() == TOUCHED)?;
+        value_of::<Before>(&map.lookup(bytes_of(&key), MapFlags::ANY).ok().flatten()?)
+    });
+    let Some(before) = before else { return Ok(false) };
+    restore_one(device, index, limit_of(device)?.0, &before).map(|()| true)
 }
 
 fn restore_one(device: &str, index: u32, ours: u32, before: &Before) -> Result<(), Error> {
-    filters::detach(index)?;
+    filters::detach(index);
     if before.had_clsact == 0 {
         filters::remove_empty_clsact(device)?;
     }

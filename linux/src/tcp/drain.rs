@@ -3,8 +3,9 @@
 use crate::tcp::machine::able;
 use crate::tcp::options::check_name;
 use crate::tcp::pins::refuse_user_controller;
+use crate::tcp::registration::unregister;
 use crate::tcp::report::{SWITCHED_CLOSED, SWITCHED_OFF};
-use crate::tcp::steps::{active, is_registered, unload_locked, unregister};
+use crate::tcp::steps::{active, is_registered, unload_locked};
 use crate::tcp::{Error, config, namespaces, pins};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};

@@ -2,9 +2,9 @@
 
 use crate::tcp::options::STAMP;
 use crate::tcp::{Error, objects, pins};
-use libbpf_rs::query::ProgInfoIter;
-use libbpf_rs::{Program, TC_INGRESS, TcHook};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use libbpf_rs::query::{ProgInfoIter, ProgInfoQueryOptions};
+use libbpf_rs::{Program, TC_INGRESS, TcHook, libbpf_sys};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::process::Command;
 
 /// Handle and priority of our filter; another program is unlikely to use them.
@@ -47,16 +47,40 @@ pub fn attach(index: u32) -> Result<(), Error> {
     hook.attach().map_err(|error| failed(&format!("{error:#}"))).map(drop)
 }
 
-/// Records no arrivals any more. Filters of others stay.
-pub fn detach(index: u32) -> Result<(), Error> {
-    let Some(program) = stamp()? else { return Ok(()) };
-    let mut hook = hook(program.as_fd(), index);
+/// Our filter at a device of this network namespace: its hook, and the number of its program.
+fn ours(index: u32) -> Option<(TcHook, u32)> {
+    let any = ProgInfoIter::default().find(|program| program.name.to_string_lossy() == STAMP)?;
+    let program = Program::fd_from_id(any.id).ok()?;
     objects::listen_to_libbpf();
-    if is_ours(&mut hook) == Some(true) {
+    let mut hook = hook(program.as_fd(), index);
+    let id = hook.query().ok()?;
+    // The hook outlives the descriptor, which only attaching needs.
+    (is_ours(&mut hook) == Some(true)).then_some((hook, id))
+}
+
+/// Records no arrivals any more. Filters of others stay.
+pub fn detach(index: u32) {
+    if let Some((mut hook, _)) = ours(index) {
         // Fails where the device has gone meanwhile.
         let _ = hook.detach();
     }
-    Ok(())
+}
+
+/// Numbers of the maps that the program of our filter at a device holds; `None` without such a filter.
+pub fn maps_of_ours(index: u32) -> Option<Vec<u32>> {
+    let (_, id) = ours(index)?;
+    let options = ProgInfoQueryOptions::default().include_map_ids(true);
+    ProgInfoIter::with_query_opts(options).find(|program| program.id == id).map(|program| program.map_ids)
+}
+
+/// Makes the program that records arrivals hold a map for as long as a device has it.
+pub fn hold(map: BorrowedFd<'_>) -> Result<(), Error> {
+    let Some(program) = stamp()? else { return Ok(()) };
+    // SAFETY: two descriptors and no options.
+    match unsafe { libbpf_sys::bpf_prog_bind_map(program.as_raw_fd(), map.as_raw_fd(), std::ptr::null()) } {
+        0 => Ok(()),
+        _ => Err(Error::machine(STAMP, std::io::Error::last_os_error())),
+    }
 }
 
 fn tc(words: &[&str]) -> Result<String, Error> {

@@ -5,7 +5,7 @@ use crate::tcp::options::{CONTROL, Options, check_name};
 use crate::tcp::pins::refuse_user_controller;
 use crate::tcp::selftest::Trial;
 use crate::tcp::steps::{active, is_ours, is_registered, load_afresh, not_ours, undo, unload_locked};
-use crate::tcp::{Error, devices, pins, replace};
+use crate::tcp::{Error, devices, lost, pins, replace};
 
 /// Returns the bytes of the law's C struct of parameters with which connections begin; only the packet size differs.
 pub fn raw_params(options: &Options) -> Vec<u8> {
@@ -20,6 +20,7 @@ pub fn raw_params(options: &Options) -> Vec<u8> {
 pub fn load(options: &Options) -> Result<Trial, Error> {
     options.check()?;
     able()?;
+    pins::lasting()?;
     let name = options.name.as_str();
     let _lock = pins::lock()?;
     refuse_user_controller(name)?;
@@ -35,7 +36,7 @@ pub fn load(options: &Options) -> Result<Trial, Error> {
     if pins::among_pins(|| Ok(pins::generations(name).iter().any(|folder| active(folder) > 0)))? {
         return replace::over(options).map(|replaced| replaced.trial);
     }
-    pins::among_pins(|| undo(name))?;
+    pins::among_pins(|| undo(name).and_then(|()| lost::restore_devices()))?;
     load_afresh(options)
 }
 
@@ -45,6 +46,7 @@ pub fn load(options: &Options) -> Result<Trial, Error> {
 /// What is missing.
 pub fn readiness() -> Result<String, Error> {
     able()?;
+    pins::lasting()?;
     pins::among_pins(cgroup_root)?;
     devices::able()?;
     if !is_registered(CONTROL) {

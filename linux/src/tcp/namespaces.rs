@@ -105,6 +105,11 @@ const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 const FIRST: &str = "/proc/1/ns/net";
 const ALWAYS: [&str; 2] = ["cubic", "reno"];
 
+/// Whether this is a controller of the kernel's own that no load can have left.
+pub fn is_always(name: &str) -> bool {
+    ALWAYS.contains(&name)
+}
+
 fn default_here() -> String {
     fs::read_to_string(DEFAULT).unwrap_or_default().trim().to_string()
 }

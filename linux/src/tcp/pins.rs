@@ -42,11 +42,45 @@ pub fn arrivals() -> PathBuf {
     Path::new(ROOT).join(ARRIVALS)
 }
 
+/// Inode numbers of the first PID namespace (include/linux/proc_ns.h), and of the first mount namespace since Linux 6.17
+/// (include/uapi/linux/nsfs.h).
+const FIRST_PROCESSES: u64 = 0xEFFF_FFFC;
+const FIRST_MOUNTS: u64 = 0xEFFF_FFF8;
+
+fn namespace(kind: &str) -> Option<u64> {
+    fs::metadata(format!("/proc/thread-self/ns/{kind}")).ok().map(|found| found.ino())
+}
+
+/// The mount namespace of process 1; `None`: this thread is in it.
+fn of_process_1() -> Result<Option<File>, Error> {
+    const FIRST: &str = "/proc/1/ns/mnt";
+    match File::open(FIRST) {
+        Ok(first) => Ok(Some(first)),
+        Err(_) if namespace("mnt") == Some(FIRST_MOUNTS) => Ok(None),
+        Err(error) => Err(Error::Machine(format!(
+            "{FIRST}: {error}: pins in another mount namespace than that of process 1 could end before what they hold; run this \
+             outside of containers and of `unshare --mount`, with all capabilities of process 1"
+        ))),
+    }
+}
+
+/// Refuses a load from a container, whose process 1 and its mount namespace end before the kernel does.
+pub fn lasting() -> Result<(), Error> {
+    match namespace("pid") {
+        Some(FIRST_PROCESSES) => Ok(()),
+        _ => Err(Error::Machine(
+            "this process is in a PID namespace of its own (a container), which may end before what it loads: load outside of it"
+                .to_string(),
+        )),
+    }
+}
+
 /// Runs `work` in the mount namespace that has the pins, on a new thread, because a thread that enters a mount namespace stays
 /// there.
 pub fn among_pins<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    let first = of_process_1()?;
     let enter = || -> Result<(), nix::Error> {
-        let Ok(first) = File::open("/proc/1/ns/mnt") else { return Ok(()) };
+        let Some(first) = first else { return Ok(()) };
         unshare(CloneFlags::CLONE_FS)?;
         setns(first, CloneFlags::CLONE_NEWNS)
     };

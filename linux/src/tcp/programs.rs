@@ -10,7 +10,7 @@ use crate::tcp::objects::{
 use crate::tcp::options::{CONTROL, Law, OPTION, Options, STAMP};
 use crate::tcp::report::{STREAMS, records};
 use crate::tcp::wire::bytes_of;
-use crate::tcp::{Error, list, machine, pins};
+use crate::tcp::{Error, list, machine, pins, registration};
 use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapMut, Object, OpenObject, ProgramMut};
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -240,6 +240,7 @@ fn provide(sender: &mut OpenObject, options: &Options) -> Result<u64, Error> {
             Some("streams") => slots * STREAMS,
             Some("gaps") => slots,
             Some(CONTROL) => {
+                registration::prepare(&mut map).map_err(failed(CONTROL))?;
                 // The name is the first member.
                 let value = map.initial_value_mut().filter(|value| value.len() >= 16).ok_or_else(|| broken(CONTROL))?;
                 value[..16].fill(0);

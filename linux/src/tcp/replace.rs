@@ -3,8 +3,9 @@
 //! 1. The new version is loaded under its own name, and tested. If that fails, nothing has changed.
 //! 2. The programs that record and report arrivals are replaced; their maps stay.
 //! 3. The pins of the old version are renamed, and the new ones take their names.
-//! 4. The name is registered again. A kernel registers a name once, so the old registration is removed first, which waits for
-//!    an RCU grace period; meanwhile the new one retries.
+//! 4. The name is registered again: the link that registers it changes to the new version. Without links, before Linux 6.4, a
+//!    name is registered once, so the old registration is removed first, which waits for an RCU grace period; meanwhile the new
+//!    one retries.
 //!
 //! Existing connections keep the old programs and maps until they end, and so do sockets that selected the controller earlier,
 //! listeners and the connections that they accept included. New sockets get the new version.
@@ -15,11 +16,10 @@ use crate::tcp::machine::able;
 use crate::tcp::options::{ON_TRIAL, Options};
 use crate::tcp::pins::refuse_user_controller;
 use crate::tcp::programs::Receiver;
+use crate::tcp::registration::{LINK, unregister};
 use crate::tcp::report::{SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::tcp::selftest::Trial;
-use crate::tcp::steps::{
-    attach, is_ours, is_registered, load_afresh, not_ours, provide, remove_unused, undo, unregister,
-};
+use crate::tcp::steps::{attach, is_ours, is_registered, load_afresh, not_ours, provide, remove_unused, undo};
 use crate::tcp::{Error, devices, namespaces, pins};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,6 +46,7 @@ pub struct Replaced {
 pub fn replace(options: &Options) -> Result<Replaced, Error> {
     options.check()?;
     able()?;
+    pins::lasting()?;
     let name = options.name.as_str();
     let _lock = pins::lock()?;
     refuse_user_controller(name)?;
@@ -95,7 +96,7 @@ fn swap(options: &Options) -> Result<usize, Error> {
         set(name, SWITCHED_CLOSED | SWITCHED_OFF)?;
     }
     let earlier: Vec<_> = pins::generations(name).into_iter().filter(|folder| *folder != place).collect();
-    exchange(&earlier, || attach(&mut programs))?;
+    exchange(&earlier, || attach(&mut programs, &place))?;
     namespaces::set_default(name, Some(name))?;
     devices::prepare(&place, &options.devices)?;
     devices::attach_again(&place)?;
@@ -119,12 +120,10 @@ pub fn exchange(earlier: &[PathBuf], mut register: impl FnMut() -> Result<(), Er
     })
 }
 
-/// Copies the device settings to the new version.
-fn hand_on(from: &Path, to: &Path) -> Result<(), Error> {
-    match from.join(devices::TOUCHED).exists() {
-        true => rename(&from.join(devices::TOUCHED), &to.join(devices::TOUCHED)),
-        false => Ok(()),
-    }
+/// Hands the device settings and the link that registers on to the new version.
+pub fn hand_on(from: &Path, to: &Path) -> Result<(), Error> {
+    let there = [devices::TOUCHED, LINK].into_iter().filter(|pin| from.join(pin).exists());
+    there.into_iter().try_for_each(|pin| rename(&from.join(pin), &to.join(pin)))
 }
 
 pub fn rename(from: &Path, to: &Path) -> Result<(), Error> {

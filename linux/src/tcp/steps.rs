@@ -1,15 +1,15 @@
 //! The steps of loading and unloading. Whoever takes them holds the lock of [`pins`].
 
 use crate::tcp::machine::cgroup_root;
-use crate::tcp::objects::broken;
 use crate::tcp::options::{CONTROL, ON_TRIAL, Options};
 use crate::tcp::pins::USER_PIN;
 use crate::tcp::programs::Programs;
+use crate::tcp::registration::{self, LINK};
 use crate::tcp::report::{Mode, Report, SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::tcp::selftest::Trial;
 use crate::tcp::wire::value_of;
-use crate::tcp::{Error, config, devices, namespaces, pins, programs, selftest};
-use libbpf_rs::{MapCore, MapFlags, MapHandle, Object};
+use crate::tcp::{Error, config, devices, lost, namespaces, pins, programs, selftest};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,7 +32,7 @@ pub fn not_ours(name: &str) -> Error {
 /// Number of connections that use the load in this folder.
 pub fn active(folder: &Path) -> usize {
     if let Ok(control) = MapHandle::from_pinned_path(folder.join(USER_PIN)) {
-        return users(&control);
+        return users(&control).saturating_sub(usize::from(folder.join(LINK).exists()));
     }
     let Ok(conns) = MapHandle::from_pinned_path(folder.join("conns")) else { return 0 };
     let is_used = |slot: &u32| {
@@ -42,7 +42,7 @@ pub fn active(folder: &Path) -> usize {
     (1..conns.max_entries()).filter(is_used).count()
 }
 
-/// Users of the load in this folder: the kernel counts them with the registering map, and the registration too.
+/// Users of a registering map, as the kernel counts them, and the link that registers it.
 fn users(control: &MapHandle) -> usize {
     /// `BPF_STRUCT_OPS_STATE_INUSE` of kernel/bpf/bpf_struct_ops.c: the registration is there.
     const IN_USE: u32 = 1;
@@ -87,7 +87,7 @@ fn register(options: &Options) -> Result<Programs, Error> {
     let folder = pins::folder(&options.name);
     let mut programs = provide(options, &folder)?;
     devices::prepare(&folder, &options.devices)?;
-    attach(&mut programs)?;
+    attach(&mut programs, &folder)?;
     Ok(programs)
 }
 
@@ -104,28 +104,9 @@ pub fn provide(options: &Options, folder: &Path) -> Result<Programs, Error> {
     Ok(programs)
 }
 
-/// Registers the congestion control.
-pub fn attach(programs: &mut Programs) -> Result<(), Error> {
-    register_map(&mut programs.sender, OsStr::new(CONTROL))
-}
-
-/// Registers the congestion control of an object, by the map of this name.
-pub fn register_map(object: &mut Object, name: &OsStr) -> Result<(), Error> {
-    let mut control =
-        object.maps_mut().find(|map| map.name() == name).ok_or_else(|| broken(&name.to_string_lossy()))?;
-    // The kernel keeps the registration until its map's entry is deleted. Dropping the link would delete it.
-    std::mem::forget(control.attach_struct_ops().map_err(|error| Error::machine("registering", format!("{error:#}")))?);
-    Ok(())
-}
-
-/// Unregisters the load in this folder.
-pub fn unregister(folder: &Path) -> Result<(), Error> {
-    for pinned in [CONTROL, USER_PIN].map(|pin| folder.join(pin)).iter().filter(|pinned| pinned.exists()) {
-        let control = MapHandle::from_pinned_path(pinned).map_err(|error| Error::machine(CONTROL, error))?;
-        // Fails if it was never registered.
-        let _ = control.delete(&0u32.to_ne_bytes());
-    }
-    Ok(())
+/// Registers the congestion control; `folder` keeps the registration.
+pub fn attach(programs: &mut Programs, folder: &Path) -> Result<(), Error> {
+    registration::register(&mut programs.sender, OsStr::new(CONTROL), folder)
 }
 
 pub fn unload_locked(name: &str) -> Result<bool, Error> {
@@ -133,14 +114,19 @@ pub fn unload_locked(name: &str) -> Result<bool, Error> {
         let there = !pins::generations(name).is_empty();
         undo(ON_TRIAL)?;
         undo(name)?;
-        Ok(there)
+        let lost = lost::unregister(name);
+        let restored = lost::restore_devices()?;
+        if is_registered(name) && !namespaces::is_always(name) {
+            return Err(not_ours(name));
+        }
+        Ok(there || lost || restored)
     })
 }
 
 /// Undoes every step of a load in reverse order; skips steps that were not made.
 pub fn undo(name: &str) -> Result<(), Error> {
     let folders = pins::generations(name);
-    folders.iter().try_for_each(|folder| unregister(folder))?;
+    folders.iter().try_for_each(|folder| registration::unregister(folder))?;
     if !folders.is_empty() {
         namespaces::set_default(name, None)?;
         programs::ask_no_more(name)?;

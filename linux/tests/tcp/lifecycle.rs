@@ -1,5 +1,6 @@
 //! State of the machine after loading and unloading.
 
+use super::killed::machine;
 use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route};
 use super::{Loaded, able, alone};
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter};
@@ -134,5 +135,27 @@ fn refuses_invalid_options_by_name() {
             Err(Error::Input(message)) => assert!(message.starts_with(word), "{message}"),
             other => panic!("{options:?}: {other:?}"),
         }
+    }
+}
+
+/// Its pins go with the mounts that hold them, as when a container ends.
+#[test]
+fn unload_undoes_load_whose_pins_are_gone() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let route = Route::new("lost", &Bottleneck { mbit: 100, limit: 100_000 });
+    route.segments(MANY_SEGMENTS);
+    let was = machine(&route);
+    let options =
+        Options { name: "r_lost".to_string(), flows: 2, devices: vec!["out".to_string()], ..Options::default() };
+    for _ in 0..2 {
+        route.inside("a", || tcp::load(&options).unwrap_or_else(|error| panic!("{error}")));
+        nix::mount::umount2("/run/packetscale", nix::mount::MntFlags::MNT_DETACH).expect("unmounts");
+        assert_eq!(route.device().0, 1);
+        assert!(tcp::unload("r_lost").unwrap_or_else(|error| panic!("{error}")));
+        assert_eq!(machine(&route), was);
+        assert!(!tcp::unload("r_lost").unwrap_or_else(|error| panic!("{error}")), "something was left");
     }
 }

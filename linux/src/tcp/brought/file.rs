@@ -2,7 +2,7 @@
 
 use crate::tcp::objects::{self, listen_to_libbpf};
 use crate::tcp::pins::USER_PIN;
-use crate::tcp::{Error, options};
+use crate::tcp::{Error, options, registration};
 use libbpf_rs::btf::Btf;
 use libbpf_rs::btf::types::{MemberAttr, Struct};
 use libbpf_rs::{AsRawLibbpf, MapType, Object, ObjectBuilder, OpenObject, ProgramType, libbpf_sys};
@@ -73,9 +73,7 @@ impl File {
             let value = value.ok_or_else(|| self.wrong(format!("its {CONTROLLER} is too short")))?;
             value.fill(0);
             value[..name.len()].copy_from_slice(name.as_bytes());
-            // Registered by the map itself: that is in every kernel since 5.6, a link since 6.4 only.
-            let flags = control.map_flags() & !libbpf_sys::BPF_F_LINK;
-            let settled = control.set_map_flags(flags).and_then(|()| control.set_autocreate(true));
+            let settled = registration::prepare(&mut control).and_then(|()| control.set_autocreate(true));
             settled.map_err(|error| Error::machine(USER_PIN, error))?;
         }
         for map in opened.maps_mut() {
