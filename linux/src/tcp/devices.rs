@@ -213,31 +213,16 @@ pub fn restore(folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Restores a device of a load whose pins are gone, by the maps that the program of our filter there holds.
-///
-/// # Errors
-/// None of them has the device's earlier settings.
-pub fn restore_lost(device: &str, index: u32, maps: &[u32]) -> Result<(), Error> {
+/// Restores a device of a load whose pins are gone, by the maps that the program of our filter there holds. Returns whether one of
+/// them has the device's earlier settings; [`note_arrivals`] keeps none.
+pub fn restore_lost(device: &str, index: u32, maps: &[u32]) -> Result<bool, Error> {
     let key = Key { cookie: namespaces::here()?.cookie, index, reserved: 0 };
     let before = maps.iter().find_map(|id| {
         let map = MapHandle::from_map_id(*id).ok().filter(|map| map.name() == TOUCHED)?;
         value_of::<Before>(&map.lookup(bytes_of(&key), MapFlags::ANY).ok().flatten()?)
     });
-    let now = limit_of(device)?.0;
-    match before {
-        Some(before) => restore_one(device, index, now, &before),
-        None => {
-            filters::detach(index);
-            filters::remove_empty_clsact(device)?;
-            match now {
-                ONE_BY_ONE => Err(Error::Machine(format!(
-                    "device {device} was prepared by a load whose record is lost: its gso_max_segs stays {now}; \
-                     ip link set dev {device} gso_max_segs 65535"
-                ))),
-                _ => Ok(()),
-            }
-        }
-    }
+    let Some(before) = before else { return Ok(false) };
+    restore_one(device, index, limit_of(device)?.0, &before).map(|()| true)
 }
 
 fn restore_one(device: &str, index: u32, ours: u32, before: &Before) -> Result<(), Error> {

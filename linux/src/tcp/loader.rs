@@ -1,6 +1,6 @@
 //! Loads and unloads the congestion control.
 
-use crate::tcp::machine::{able, cgroup_root};
+use crate::tcp::machine::able;
 use crate::tcp::options::{CONTROL, Options, check_name};
 use crate::tcp::pins::refuse_user_controller;
 use crate::tcp::selftest::Trial;
@@ -40,17 +40,22 @@ pub fn load(options: &Options) -> Result<Trial, Error> {
     load_afresh(options)
 }
 
-/// Whether Rapid is loaded or can be loaded, as a sentence.
+/// Whether Rapid is loaded or can be loaded, as a sentence: if it is not, it is loaded under another name, tried and unloaded.
 ///
 /// # Errors
-/// What is missing.
+/// What is missing, as a load says it.
 pub fn readiness() -> Result<String, Error> {
     able()?;
     pins::lasting()?;
-    pins::among_pins(cgroup_root)?;
     devices::able()?;
     if !is_registered(CONTROL) {
-        return Ok("can be loaded: packetscale tcp load".to_string());
+        let _lock = pins::lock()?;
+        let trial = replace::try_apart(&Options::default())?;
+        let without = match trial.without_option {
+            None => String::new(),
+            Some(why) => format!(", without the TCP option ({why})"),
+        };
+        return Ok(format!("can be loaded: packetscale tcp load{without}"));
     }
     let status = crate::tcp::status(CONTROL)?;
     Ok(format!("loaded; {} of {} connections", status.connections.len(), status.flows))

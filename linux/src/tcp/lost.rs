@@ -25,10 +25,7 @@ pub fn unregister(name: &str) -> bool {
     registering(name).is_some_and(|map| map.delete(&0u32.to_ne_bytes()).is_ok())
 }
 
-/// Restores the devices that have our filter, if nothing is loaded. Returns whether there were any.
-///
-/// # Errors
-/// A device's earlier settings are not known.
+/// Restores the devices that such a load has prepared, if nothing is loaded. Returns whether there were any.
 pub fn restore_devices() -> Result<bool, Error> {
     let found = AtomicBool::new(false);
     if !pins::folders().is_empty() || !ProgInfoIter::default().any(|program| program.name.to_string_lossy() == STAMP) {
@@ -38,8 +35,9 @@ pub fn restore_devices() -> Result<bool, Error> {
         let names = nix::net::if_::if_nameindex().map_err(|error| Error::machine("listing devices", error))?;
         for device in &names {
             let Some(maps) = filters::maps_of_ours(device.index()) else { continue };
-            found.store(true, Ordering::Relaxed);
-            devices::restore_lost(&device.name().to_string_lossy(), device.index(), &maps)?;
+            if devices::restore_lost(&device.name().to_string_lossy(), device.index(), &maps)? {
+                found.store(true, Ordering::Relaxed);
+            }
         }
         Ok(())
     })?;

@@ -64,7 +64,8 @@ pub fn over(options: &Options) -> Result<Replaced, Error> {
     Ok(Replaced { trial, old })
 }
 
-fn try_apart(options: &Options) -> Result<Trial, Error> {
+/// Loads a small copy under the name of trials, tries it, and unloads it.
+pub fn try_apart(options: &Options) -> Result<Trial, Error> {
     let apart = Options {
         name: ON_TRIAL.to_string(),
         flows: TRIED_FLOWS,
