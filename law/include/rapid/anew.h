@@ -66,11 +66,11 @@ RAPID_FN int rapid_begins_anew(struct rapid *law, const struct rapid_stream *s, 
 		return rapid_was_misread(law, s);
 	clear &= law->flow.rate < RAPID_ANEW_PACKETS * per_round && law->quiet_rtt_ns;
 	law->clear.streams = clear ? (u8)rapid_min(law->clear.streams + 1, RAPID_ANEW_STREAMS) : 0;
-	if (rapid_is_empty(law) && !law->tuning.competitive && s->rate < RAPID_ANEW_FLOOR_EIGHTHS * per_round / 8)
+	if (RAPID_HAS(ANEW_SOON) && rapid_is_empty(law) && !law->tuning.competitive && s->rate < RAPID_ANEW_FLOOR_EIGHTHS * per_round / 8)
 		needs = 1;
 	if (law->flow.rate >= RAPID_ANEW_DONE_PACKETS * per_round)
 		law->anew = 0;
-	if (law->clear.streams < needs || now < law->anew_ns || law->contest_stage >= RAPID_CONTENDS)
+	if (!RAPID_HAS(ANEW) || law->clear.streams < needs || now < law->anew_ns || law->contest_stage >= RAPID_CONTENDS)
 		return 0;
 	law->anew_ns = now + ((RAPID_ANEW_ROUNDS * law->flow.rtt_ns) << law->anew);
 	law->anew = (u8)rapid_min(law->anew + 1, RAPID_ANEW_DOUBLINGS);

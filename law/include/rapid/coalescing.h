@@ -69,7 +69,7 @@
 /* A packet has a stamp; those since the last that had one and have arrived, too, are a hole. */
 RAPID_FN void rapid_note_hole(struct rapid_envelope *e)
 {
-	u64 hole = e->untold >= RAPID_HOLE_LEAST ? rapid_min(e->untold, RAPID_HOLE_MOST) : 0;
+	u64 hole = e->untold >= RAPID_HOLE_LEAST && RAPID_HAS(HOLES) ? rapid_min(e->untold, RAPID_HOLE_MOST) : 0;
 
 	e->hole_q16 = (u32)rapid_average(e->hole_q16, (s64)(hole << 16),
 					 rapid_min(rapid_max(hole, 1) * RAPID_HOLE_WEIGHT_Q16, RAPID_ONE));
@@ -108,7 +108,7 @@ RAPID_FN void rapid_note_batch(struct rapid_envelope *e, u64 sent, u64 arrival)
 /* The period of the receiver's batches; 0 where it does not coalesce. */
 RAPID_FN u64 rapid_batch(const struct rapid_envelope *e)
 {
-	return e->batched > RAPID_BATCHED_MIN_Q16 ? e->batch_ns : 0;
+	return e->batched > RAPID_BATCHED_MIN_Q16 && RAPID_HAS(BATCHES) ? e->batch_ns : 0;
 }
 
 /* The shortest pause between batches in 30-60 s; else RAPID_NO_PAUSE. */
@@ -128,7 +128,7 @@ RAPID_FN u64 rapid_frame_growth(const struct rapid_envelope *e, u64 pause)
 {
 	u64 least = rapid_least_pause(e);
 
-	return e->batched > RAPID_FRAMED_MIN_Q16 && pause > RAPID_FRAME_GROWN(least) ? pause - least : 0;
+	return RAPID_HAS(FRAMES) && e->batched > RAPID_FRAMED_MIN_Q16 && pause > RAPID_FRAME_GROWN(least) ? pause - least : 0;
 }
 
 /* The delay of a packet of `s` that has just been noted, without what its frame excuses. */
@@ -141,7 +141,7 @@ RAPID_STAGE s64 rapid_less_frame(const struct rapid *law, struct rapid_stream *s
 		return delay;
 	e = &law->envelope;
 	longer = e->paused ? rapid_frame_growth(e, e->pause_ns) : 0;
-	if (e->batched <= RAPID_FRAMED_MIN_Q16 && e->sole && rapid_least_pause(e) != RAPID_NO_PAUSE)
+	if (RAPID_HAS(FRAMES) && e->batched <= RAPID_FRAMED_MIN_Q16 && e->sole && rapid_least_pause(e) != RAPID_NO_PAUSE)
 		longer = e->pause_ns;
 	if (!longer)
 		return delay;

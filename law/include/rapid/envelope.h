@@ -29,7 +29,7 @@
  * Then three corrections lower X (queue.h): a standing queue q lowers it by at most
  * 7 % (the drain); a queue that still grows caps it at the rate received; loss
  * counts where it rises with the probing rate, or when a queue confirms it, or
- * above 8 %. A stream that lost 30 % cuts the rate at once.
+ * above 8 %. Streams too short for slopes count by 30 % lost.
  *
  * Choices beyond the above:
  *  1. The mean rate of a stream is what was sent over how long it took, as
@@ -115,7 +115,7 @@ RAPID_FN void rapid_probe_open(struct rapid *law, const struct rapid_memory *mem
 RAPID_FN s64 rapid_gain(struct rapid *law, const struct rapid_sight *sight, u64 now)
 {
 	struct rapid_envelope *e = &law->envelope;
-	s64 gain = rapid_smin(law->tuning.gain_max, sight->share + law->tuning.gain_offset);
+	s64 gain = RAPID_HAS(SHARE_GAIN) ? rapid_smin(law->tuning.gain_max, sight->share + law->tuning.gain_offset) : RAPID_ONE / 4;
 
 	if (!sight->ceiling) {
 		e->at_ceiling = 0;
@@ -127,12 +127,12 @@ RAPID_FN s64 rapid_gain(struct rapid *law, const struct rapid_sight *sight, u64 
 		e->at_ceiling = 1;
 		e->ceiling_since_ns = e->ceiling_step_ns = now;
 	}
-	if (now - e->ceiling_step_ns >= law->flow.rtt_ns) {
+	if (now - e->ceiling_step_ns >= law->flow.rtt_ns && RAPID_HAS(GAIN_DOUBLES)) {
 		e->ceiling_gain =
 			(u32)rapid_min(RAPID_ONE, rapid_max(RAPID_CEILING_GAIN_TIMES * e->ceiling_gain, (u64)gain));
 		e->ceiling_step_ns = now;
 	}
-	e->wide = now - e->ceiling_since_ns > law->flow.rtt_ns / RAPID_WIDE_AFTER_PART && !law->policer.limit;
+	e->wide = RAPID_HAS(WIDE) && now - e->ceiling_since_ns > law->flow.rtt_ns / RAPID_WIDE_AFTER_PART && !law->policer.limit;
 	return rapid_smax(gain, e->ceiling_gain);
 }
 
@@ -148,7 +148,7 @@ RAPID_FN u64 rapid_small_adds(const struct rapid *law, u64 rate)
 	u64 inverse = rapid_max(law->envelope.inverse_of_all, 1), share = (rate * inverse) >> RAPID_INVERSE_SHIFT;
 	u64 lacks = rapid_above(RAPID_ONE, RAPID_SMALL_SHARE_PART * share), adds, packets, most;
 
-	if (!lacks || !rapid_is_empty(law))
+	if (!lacks || !rapid_is_empty(law) || !RAPID_HAS(SMALL_ADDS))
 		return 0;
 	adds = rapid_scale(RAPID_INVERSE_ONE / inverse / RAPID_SMALL_ADDS_PART, rapid_scale(lacks, lacks));
 	packets = rapid_rate_of(RAPID_SMALL_ADDS_PACKETS * law->flow.packet, law->flow.rtt_ns);
@@ -164,7 +164,7 @@ RAPID_FN u64 rapid_small_adds(const struct rapid *law, u64 rate)
  */
 RAPID_FN int rapid_says_nothing_against(const struct rapid *law, const struct rapid_sight *sight)
 {
-	u32 empty = sight->ceiling && !sight->lost && rapid_is_empty(law);
+	u32 empty = sight->ceiling && !sight->lost && rapid_is_empty(law) && RAPID_HAS(SAYS_NOTHING);
 
 	return empty && !rapid_suspects_policer(law) && sight->duration > law->flow.rtt_ns && law->streams >= RAPID_NEW_STREAMS;
 }
@@ -227,13 +227,14 @@ RAPID_STAGE int rapid_probe_read(struct rapid *law, const struct rapid_stream *s
 
 	if (!law || !s)
 		return 0;
-	rapid_heed_heavy_loss(law, s, rapid_bound(rapid_rate_of(s->bytes, duration)));
 	if (rapid_see(law, s, duration, &sight)) {
 		rapid_probe_act(law, s, &sight, now);
 		return 1;
 	}
 	rapid_count(&law->unusable);
-	if (!sight.idle && sight.late)
+	if (sight.idle || s->sent < RAPID_CUT_PACKETS)
+		rapid_heed_heavy_loss(law, s, sight.rate);
+	if (!sight.idle && sight.late && RAPID_HAS(LATE_READ))
 		rapid_late_read(law, s, &sight, now);
 	return 0;
 }

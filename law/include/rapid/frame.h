@@ -24,6 +24,7 @@
 #define RAPID_FRAME_H
 
 #include "arithmetic.h"
+#include "mechanisms.h"
 
 /* A new round trip weighs 1/8 in the smoothed one, as in RFC 6298. */
 #define RAPID_SRTT_PART 8

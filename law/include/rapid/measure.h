@@ -176,7 +176,7 @@ RAPID_FN void rapid_note_loss(struct rapid *law, const struct rapid_stream *s, u
 
 	if (s->lost >= s->sent)
 		return;
-	if (!rapid_is_at_floor(law) && rapid_window_packets(&law->flow) < RAPID_LOSS_FEW_PACKETS)
+	if (RAPID_HAS(FEW_WEIGHTS) && !rapid_is_at_floor(law) && rapid_window_packets(&law->flow) < RAPID_LOSS_FEW_PACKETS)
 		weight = rapid_min(weight, ((u64)s->sent << 16) / RAPID_LOSS_PACKETS);
 	e->loss = rapid_average(e->loss, rapid_fraction(s->lost, s->sent), weight);
 	e->losing = s->lost > 0;
@@ -237,19 +237,20 @@ RAPID_FN const u32 *rapid_ladder_of(const struct rapid *law, u32 wide)
 RAPID_FN u32 rapid_level_length(struct rapid *law)
 {
 	u64 window = rapid_window_packets(&law->flow), packet = law->flow.packet;
-	u64 large = rapid_clamp(window / RAPID_LEVEL_WINDOW_PART, RAPID_LEVEL_PACKETS, RAPID_LEVEL_PACKETS_LONG);
+	u64 most = RAPID_HAS(LONG_LEVELS) ? RAPID_LEVEL_PACKETS_LONG : RAPID_LEVEL_PACKETS;
+	u64 large = rapid_clamp(window / RAPID_LEVEL_WINDOW_PART, RAPID_LEVEL_PACKETS, most);
 	u64 batches = RAPID_LEVEL_BATCHES * rapid_bytes_in(law->flow.rate, rapid_batch(&law->envelope)) / packet;
 	u64 holes = (RAPID_LEVEL_HOLES * (u64)law->envelope.hole_q16) >> 16;
 	int lossy = law->envelope.loss > RAPID_LOSS_QUEUED_Q16 && holes <= RAPID_LEVEL_PACKETS_SMALL;
-	int crowd = lossy && window < RAPID_LEVEL_FEW_PACKETS;
+	int crowd = RAPID_HAS(CROWD_LEVELS) && lossy && window < RAPID_LEVEL_FEW_PACKETS;
 	u64 small = rapid_max(crowd ? RAPID_LEVEL_PACKETS_MIN : RAPID_LEVEL_PACKETS_SMALL, window / RAPID_LEVEL_SMALL_WINDOW_PART);
 	u64 spell = rapid_max(law->spell, law->flow.next - law->spell_first) / RAPID_PROBE_LEVELS;
-	u64 n = rapid_min(rapid_min(large, small), spell);
+	u64 n = rapid_min(rapid_min(large, small), RAPID_HAS(SPELLS) ? spell : large);
 
 	n = rapid_max(n, rapid_bytes_in(law->flow.rate, law->tuning.level_min_ns) / packet);
 	n = rapid_max(n, rapid_min(rapid_max(batches, holes), window / RAPID_LEVEL_BATCHES_WINDOW_PART));
 	n = rapid_min(n, RAPID_LEVEL_PACKETS_MAX);
-	if (n >= RAPID_LEVEL_DRAWN_FROM) {
+	if (n >= RAPID_LEVEL_DRAWN_FROM && RAPID_HAS(RANDOM_LENGTHS)) {
 		u64 reach = n / RAPID_LEVEL_DRAWN_PART;
 
 		n = n - reach + (((2 * reach + 1) * (u64)rapid_random(&law->random)) >> 32);
@@ -301,10 +302,13 @@ RAPID_FN u64 rapid_slope_weight(const struct rapid *law, u64 duration)
 {
 	u64 w = rapid_weight(RAPID_SLOPES_PER_ROUND, duration, law->flow.rtt_ns);
 
-	if (duration < law->flow.rtt_ns / RAPID_STREAM_SHORT_PART)
+	if (duration < law->flow.rtt_ns / RAPID_STREAM_SHORT_PART && RAPID_HAS(SHORT_WEIGHT))
 		w = rapid_min(w, RAPID_SLOPE_SHORT_Q16);
 	return rapid_batch(&law->envelope) ? rapid_min(w, RAPID_SLOPE_BATCHED_Q16) : w;
 }
+
+/* The part of the packets of a level, or of two, that were lost. */
+RAPID_FN s64 rapid_level_loss(u32 lost, u32 packets) { return RAPID_HAS(LEVEL_LOSS) ? rapid_fraction(lost, packets) : 0; }
 
 /*
  * Notes the slopes, with how much more each level lost than the lower two. Returns 0 where a half-level has no stamp. A stage of its
@@ -323,9 +327,9 @@ RAPID_STAGE int rapid_note_slopes(struct rapid *law, const struct rapid_stream *
 	for (u32 k = 0; k < RAPID_EDGES; k++)
 		if (s->low[k] == RAPID_UNSEEN)
 			return 0;
-	base = rapid_fraction(s->lost - s->lost2 - s->lost3, 2 * s->per_level);
-	slope2 = rapid_edge_slope(s, RAPID_EDGE_2) + rapid_fraction(s->lost2, s->per_level) - base;
-	slope3 = rapid_edge_slope(s, RAPID_EDGE_3) + rapid_fraction(s->lost3, s->per_level) - base;
+	base = rapid_level_loss(s->lost - s->lost2 - s->lost3, 2 * s->per_level);
+	slope2 = rapid_edge_slope(s, RAPID_EDGE_2) + rapid_level_loss(s->lost2, s->per_level) - base;
+	slope3 = rapid_edge_slope(s, RAPID_EDGE_3) + rapid_level_loss(s->lost3, s->per_level) - base;
 
 	if (e->slopes_wide != s->wide || e->fresh) {
 		e->slope2 = slope2;

@@ -228,7 +228,7 @@ RAPID_STAGE int rapid_meets_policer(struct rapid *law, const struct rapid_stream
 	u64 span, apart;
 	u32 enough, queued;
 
-	if (!law || !s)
+	if (!law || !s || !RAPID_HAS(POLICER))
 		return 0;
 	p = &law->policer;
 	if (s->start_ns < p->since_ns || s->end_ns <= s->start_ns || s->lost >= s->sent)

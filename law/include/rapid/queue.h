@@ -7,7 +7,7 @@
  *     overload   a queue that still grows caps it at the rate received
  *     loss       counts where a queue confirms it, or alone above 8 %
  *
- * and a stream that lost 30 % cuts the rate at once.
+ * and 30 % lost cut the rate where a stream is too short to have slopes, or start-up has left it.
  */
 #ifndef RAPID_QUEUE_H
 #define RAPID_QUEUE_H
@@ -60,7 +60,7 @@
 RAPID_FN u64 rapid_excused_queue(const struct rapid *law, const struct rapid_sight *sight)
 {
 	u64 packets = rapid_gap_ns(RAPID_TOLERATED_PACKETS * law->flow.packet, sight->rate);
-	int lossy = sight->loss > RAPID_LOSS_QUEUED_Q16 && !rapid_is_at_floor(law);
+	int lossy = RAPID_HAS(LOSSY_EXCUSE) && sight->loss > RAPID_LOSS_QUEUED_Q16 && !rapid_is_at_floor(law);
 
 	return rapid_above(rapid_tolerated_queue(law, sight->rate), lossy ? packets : 0);
 }
@@ -72,7 +72,7 @@ RAPID_FN u64 rapid_floor(const struct rapid *law)
 	u64 floor = rapid_flow_floor(&law->flow);
 	u64 least = floor * RAPID_FLOOR_PACKETS_LEAST / RAPID_FLOOR_PACKETS;
 
-	if (!e->losing || e->loss <= RAPID_FLOOR_LOSS_Q16)
+	if (!e->losing || e->loss <= RAPID_FLOOR_LOSS_Q16 || !RAPID_HAS(CROWD_FLOOR))
 		return floor;
 	return rapid_max(least, floor * RAPID_FLOOR_LOSS_Q16 / (u64)e->loss);
 }
@@ -92,17 +92,17 @@ RAPID_STAGE u64 rapid_hold_back(const struct rapid *law, const struct rapid_sigh
 	kept = rapid_scale(sight->rate, RAPID_ONE - law->tuning.margin);
 	queue = rapid_above(sight->queue_ns, rapid_excused_queue(law, sight));
 	delivered = (u64)rapid_sclamp(RAPID_ONE - sight->loss, 0, RAPID_ONE);
-	if (queue && sight->growth > RAPID_GROWING_Q16)
+	if (queue && sight->growth > RAPID_GROWING_Q16 && RAPID_HAS(OVERLOAD_CAP))
 		target = rapid_min(target, kept * RAPID_ONE / (u64)(RAPID_ONE + sight->growth));
-	if (queue) {
+	if (queue && RAPID_HAS(DRAIN)) {
 		u64 share = RAPID_DRAIN_TIMES * RAPID_ONE * rapid_min(queue, law->flow.rtt_ns);
 		u64 drain = share / (RAPID_DRAIN_PART * law->flow.rtt_ns);
 
 		target = rapid_scale(target, RAPID_ONE - rapid_min(law->tuning.drain_cap, drain));
 	}
-	if (queue && sight->loss > RAPID_LOSS_QUEUED_Q16)
+	if (queue && sight->loss > RAPID_LOSS_QUEUED_Q16 && RAPID_HAS(LOSS_QUEUED))
 		target = rapid_min(target, rapid_scale(kept, delivered));
-	if (sight->loss > RAPID_LOSS_ALONE_Q16)
+	if (sight->loss > RAPID_LOSS_ALONE_Q16 && RAPID_HAS(LOSS_ALONE))
 		target = rapid_min(target, rapid_scale(sight->rate, delivered));
 	return target;
 }
@@ -110,12 +110,12 @@ RAPID_STAGE u64 rapid_hold_back(const struct rapid *law, const struct rapid_sigh
 /* What losses are a part of. A stream that was cut short counts as one of 16 packets at least, as most are. */
 RAPID_FN u32 rapid_sent_of(const struct rapid_stream *s)
 {
-	return s->app_limited ? (u32)rapid_max(s->sent, RAPID_CUT_PACKETS) : s->sent;
+	return s->app_limited && RAPID_HAS(CUT_COUNTS) ? (u32)rapid_max(s->sent, RAPID_CUT_PACKETS) : s->sent;
 }
 
 /*
- * A stream that lost 30 % cuts the rate at once, even without an estimate. Those that were cut short count together until they
- * are 16 packets.
+ * A stream without a target that lost 30 % cuts the rate. Those that were cut short count together until they are 16 packets. Longer
+ * ones do not ask here: what an outage takes from them says nothing of the path after it.
  */
 RAPID_FN void rapid_heed_heavy_loss(struct rapid *law, const struct rapid_stream *s, u64 rate)
 {
@@ -123,7 +123,7 @@ RAPID_FN void rapid_heed_heavy_loss(struct rapid *law, const struct rapid_stream
 	u64 kept;
 	s64 lost;
 
-	if (s->app_limited) {
+	if (s->app_limited && RAPID_HAS(CUT_COUNTS)) {
 		sent += law->cut_sent;
 		packets += law->cut_lost;
 		law->cut_sent = sent < RAPID_CUT_PACKETS ? (u16)sent : 0;
@@ -133,7 +133,7 @@ RAPID_FN void rapid_heed_heavy_loss(struct rapid *law, const struct rapid_stream
 	}
 	lost = rapid_fraction(packets, sent);
 	kept = rapid_max(RAPID_HEAVY_LOSS_KEEPS_Q16, (u64)(RAPID_ONE - lost));
-	if (packets >= RAPID_HEAVY_LOSS_PACKETS && lost >= RAPID_HEAVY_LOSS_Q16)
+	if (packets >= RAPID_HEAVY_LOSS_PACKETS && lost >= RAPID_HEAVY_LOSS_Q16 && RAPID_HAS(HEAVY_LOSS))
 		rapid_set_rate(law, rapid_min(law->flow.rate, rapid_scale(rate, kept)));
 }
 
@@ -187,10 +187,10 @@ RAPID_FN u64 rapid_doubt_base(struct rapid *law, const struct rapid_stream *s, u
 
 		longer = since >= rounds * law->flow.rtt_ns;
 	} else {
-		if (e->doubts < RAPID_DOUBT_STREAMS || since < RAPID_DOUBT_ROUNDS * law->flow.rtt_ns)
+		if (!RAPID_HAS(LONGER) || e->doubts < RAPID_DOUBT_STREAMS || since < RAPID_DOUBT_ROUNDS * law->flow.rtt_ns)
 			return target;
 		longer = e->queue_ns > law->flow.rtt_ns / RAPID_DOUBT_TEST_PART || window < RAPID_DOUBT_PACKETS ||
-			 window >= RAPID_DOUBT_PACKETS_MANY;
+			 window >= RAPID_DOUBT_PACKETS_MANY || !RAPID_HAS(STILL_TRIAL);
 		e->doubt_since_ns = now;
 		law->doubt_rate = rapid_scale(law->flow.rate, RAPID_DOUBT_KEEPS_Q16);
 	}

@@ -132,7 +132,8 @@ RAPID_FN void rapid_read(struct rapid *law, const struct rapid_memory *memory, s
  */
 RAPID_FN int rapid_is_interrupted(const struct rapid *law, struct rapid_stream *s, u64 now)
 {
-	u32 ends = s->kind == RAPID_CHIRP || s->accounted >= s->sent || now > law->flow.next_ns + law->flow.rtt_ns;
+	u32 ends = s->kind == RAPID_CHIRP ||
+		   (RAPID_HAS(PAUSE_ENDS) && (s->accounted >= s->sent || now > law->flow.next_ns + law->flow.rtt_ns));
 
 	if (ends || !s->sent)
 		return s->sent != 0;
@@ -347,9 +348,11 @@ RAPID_FN u32 rapid_window(const struct rapid *law)
 		slack = RAPID_WINDOW_CHIRP_PACKETS + (law->streams ? slack : 0);
 	else
 		slack = rapid_clamp(own, RAPID_WINDOW_SLACK_LEAST, slack);
+	if (!RAPID_HAS(CROWD_WINDOW))
+		own = RAPID_WINDOW_QUEUE_PACKETS;
 	rtt += (srtt - rtt) * rapid_min(own, RAPID_WINDOW_QUEUE_PACKETS) / RAPID_WINDOW_QUEUE_PACKETS;
 	window = rapid_window_over(&law->flow, rtt, slack);
-	if (!law->flow.startup && law->envelope.sole && law->envelope.loss <= RAPID_LOSS_QUEUED_Q16)
+	if (RAPID_HAS(SOLE_WINDOW) && !law->flow.startup && law->envelope.sole && law->envelope.loss <= RAPID_LOSS_QUEUED_Q16)
 		window = rapid_max(window, rapid_bytes_in(law->flow.rate, srtt) / law->flow.packet + RAPID_WINDOW_SPARE_PACKETS);
 	return (u32)rapid_min(window, RAPID_WINDOW_MAX_PACKETS);
 }

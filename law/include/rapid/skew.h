@@ -173,6 +173,8 @@ RAPID_FN u64 rapid_note_skew(struct rapid *law, u64 now, u64 sent, u64 arrival)
 	u32 rtt = (u32)rapid_min(rapid_above(now, sent) / RAPID_SKEW_RTT_NS, ~0U);
 	s64 lag;
 
+	if (!RAPID_HAS(SKEW))
+		return arrival;
 	if (!k->window_ns) {
 		k->window_ns = now;
 		k->best = (struct rapid_lag){now, rapid_difference(now, arrival)};
@@ -183,9 +185,9 @@ RAPID_FN u64 rapid_note_skew(struct rapid *law, u64 now, u64 sent, u64 arrival)
 		mapped = rapid_unskewed(k, arrival);
 		lag = rapid_difference(now, mapped);
 		if (found) {
-			rapid_skew_forget(law, early ? rapid_smin(lag, k->first_lag) : lag);
+			rapid_skew_forget(law, early && RAPID_HAS(FIRST_LAG) ? rapid_smin(lag, k->first_lag) : lag);
 			k->found_ns = now;
-			if (k->pace > 0 && law->chirp_rises && early && !law->flow.startup)
+			if (k->pace > 0 && law->chirp_rises && early && !law->flow.startup && RAPID_HAS(MISREAD))
 				law->clear = (struct rapid_clear_path){.misread = 1};
 		}
 		k->best = (struct rapid_lag){now, lag};

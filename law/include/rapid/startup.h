@@ -273,7 +273,7 @@ RAPID_STAGE u64 rapid_tail_most(const struct rapid *law, const struct rapid_tail
 	u64 packets = 0;
 	s64 took;
 
-	if (!law || !t || from >= t->points)
+	if (!law || !t || from >= t->points || !RAPID_HAS(CHIRP_ARRIVAL))
 		return RAPID_RATE_CEILING;
 	first = rapid_tail_point(&law->chirp, t, from);
 	last = rapid_tail_point(&law->chirp, t, t->points - 1);
@@ -331,9 +331,9 @@ RAPID_FN int rapid_chirp_has_hole(const struct rapid *law, u32 tried)
 /* Whether others fill the path, so that a chirp does not show where it ends. */
 RAPID_FN int rapid_chirp_is_crowded(const struct rapid *law, const struct rapid_stream *s, const struct rapid_tail *t)
 {
-	if (t->usable <= RAPID_CROWDED_LEVELS && t->usable < t->tried)
+	if (RAPID_HAS(CHIRP_CROWDED) && t->usable <= RAPID_CROWDED_LEVELS && t->usable < t->tried)
 		return 1;
-	return s->lost >= RAPID_CROWDED_LOST_PACKETS && RAPID_CROWDED_LOST_PART * s->lost >= s->sent &&
+	return RAPID_HAS(CHIRP_HOLE) && s->lost >= RAPID_CROWDED_LOST_PACKETS && RAPID_CROWDED_LOST_PART * s->lost >= s->sent &&
 	       rapid_chirp_has_hole(law, t->tried);
 }
 
@@ -342,7 +342,7 @@ RAPID_STAGE int rapid_tail_falls(const struct rapid_chirp *chirp, const struct r
 {
 	u64 first, last;
 
-	if (!chirp || !t || t->points < 2)
+	if (!chirp || !t || t->points < 2 || !RAPID_HAS(CHIRP_FALLS))
 		return 0;
 	first = (u64)rapid_tail_point(chirp, t, 0)->delay;
 	last = (u64)rapid_tail_point(chirp, t, t->points - 1)->delay;
@@ -354,7 +354,7 @@ RAPID_STAGE int rapid_tail_moves(const struct rapid_chirp *chirp, const struct r
 {
 	s64 low = 0, high = 0;
 
-	if (!chirp || !t || !t->points)
+	if (!chirp || !t || !t->points || !RAPID_HAS(CHIRP_MOVES))
 		return 0;
 	for (u32 i = 1; i < RAPID_CHIRP_LEVELS + 1; i++) {
 		s64 above;
@@ -380,7 +380,7 @@ RAPID_FN u64 rapid_chirp_grown(const struct rapid *law, const struct rapid_strea
 	if (newcomer && rapid_tail_moves(&law->chirp, t, law->flow.rtt_ns / RAPID_CHIRP_MOVES_PART))
 		return least;
 	grown = rapid_min(rapid_tail_top(law, t) / RAPID_CHIRP_TRIED_PART, rapid_tail_most(law, t, t->points / 2));
-	return rapid_max(least, grown);
+	return RAPID_HAS(CHIRP_EIGHT) ? rapid_max(least, grown) : least;
 }
 
 /* Does what a chirp says. Returns 1 when that is to grow on. */
@@ -421,7 +421,7 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 			rapid_leave_startup(law, s->rate / RAPID_LEAVE_LEAST_PART);
 	} else if (late) {
 		rapid_leave_startup(law, rapid_max(s->rate, sent));
-	} else if (s->app_limited && duration <= law->flow.rtt_ns / RAPID_CUT_ENOUGH_PART) {
+	} else if (s->app_limited && duration <= law->flow.rtt_ns / RAPID_CUT_ENOUGH_PART && RAPID_HAS(CUT_ENOUGH)) {
 		/* It left soon enough. */
 	} else if (law->streams >= RAPID_NEW_STREAMS || !rapid_tail_falls(&law->chirp, &t, law->flow.rtt_ns / RAPID_CHIRP_FALLS_PART)) {
 		rapid_set_rate(law, rapid_chirp_grown(law, s, &t));
@@ -454,9 +454,9 @@ RAPID_FN void rapid_plain_read(struct rapid *law, const struct rapid_stream *s)
 		rapid_heed_heavy_loss(law, s, s->rate);
 		return;
 	}
-	if (s->lost >= RAPID_PLAIN_LOST_PACKETS && RAPID_PLAIN_LOST_PART * s->lost >= rapid_sent_of(s)) {
+	if (RAPID_HAS(PLAIN_LOSS) && s->lost >= RAPID_PLAIN_LOST_PACKETS && RAPID_PLAIN_LOST_PART * s->lost >= rapid_sent_of(s)) {
 		rapid_leave_lossy(law, s);
-	} else if (e->queue_ns > tolerated && e->growth > RAPID_PLAIN_GROWING_Q16) {
+	} else if (e->queue_ns > tolerated && e->growth > RAPID_PLAIN_GROWING_Q16 && RAPID_HAS(PLAIN_QUEUE)) {
 		rapid_leave_startup(law, RAPID_PLAIN_KEEPS(law->flow.rate) * RAPID_ONE / (u64)(RAPID_ONE + e->growth));
 	}
 }
