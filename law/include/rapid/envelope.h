@@ -29,7 +29,7 @@
  * Then three corrections lower X (queue.h): a standing queue q lowers it by at most
  * 7 % (the drain); a queue that still grows caps it at the rate received; loss
  * counts where it rises with the probing rate, or when a queue confirms it, or
- * above 8 %. Streams too short for slopes count by 30 % lost.
+ * above 8 %. A stream that lost 30 % cuts the rate at once.
  *
  * Choices beyond the above:
  *  1. The mean rate of a stream is what was sent over how long it took, as
@@ -227,13 +227,12 @@ RAPID_STAGE int rapid_probe_read(struct rapid *law, const struct rapid_stream *s
 
 	if (!law || !s)
 		return 0;
+	rapid_heed_heavy_loss(law, s, rapid_bound(rapid_rate_of(s->bytes, duration)));
 	if (rapid_see(law, s, duration, &sight)) {
 		rapid_probe_act(law, s, &sight, now);
 		return 1;
 	}
 	rapid_count(&law->unusable);
-	if (sight.idle || s->sent < RAPID_CUT_PACKETS)
-		rapid_heed_heavy_loss(law, s, sight.rate);
 	if (!sight.idle && sight.late && RAPID_HAS(LATE_READ))
 		rapid_late_read(law, s, &sight, now);
 	return 0;

@@ -7,7 +7,7 @@
  *     overload   a queue that still grows caps it at the rate received
  *     loss       counts where a queue confirms it, or alone above 8 %
  *
- * and 30 % lost cut the rate where a stream is too short to have slopes, or start-up has left it.
+ * and a stream that lost 30 % cuts the rate at once.
  */
 #ifndef RAPID_QUEUE_H
 #define RAPID_QUEUE_H
@@ -114,8 +114,8 @@ RAPID_FN u32 rapid_sent_of(const struct rapid_stream *s)
 }
 
 /*
- * A stream without a target that lost 30 % cuts the rate. Those that were cut short count together until they are 16 packets. Longer
- * ones do not ask here: what an outage takes from them says nothing of the path after it.
+ * A stream that lost 30 % cuts the rate at once, even without an estimate. Those that were cut short count together until they
+ * are 16 packets.
  */
 RAPID_FN void rapid_heed_heavy_loss(struct rapid *law, const struct rapid_stream *s, u64 rate)
 {

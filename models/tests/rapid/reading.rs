@@ -203,12 +203,10 @@ impl Reading {
         self.note_queue(s, dt);
         self.police(now, s);
         let part = s.lost.iter().sum::<f64>() / s.packets as f64;
-        let late = self.above(dt, 1.125 * s.planned, s.planned);
-        let short = (late || s.low.contains(&NONE)) && s.packets < 16;
-        if short && part * s.packets as f64 >= 2.0 && self.above(part, 0.3, 0.3) {
+        if part * s.packets as f64 >= 2.0 && self.above(part, 0.3, 0.3) {
             self.rate = self.rate.min(rs * (1.0 - part).max(0.25)).max(self.floor());
         }
-        if late {
+        if self.above(dt, 1.125 * s.planned, s.planned) {
             self.rate += (s.planned / t).min(1.0) * (self.rate.min(rs * x[3]) - self.rate);
             self.rate = self.rate.max(self.floor());
             let low = s.low.iter().copied().fold(s.delay, f64::max);
