@@ -24,13 +24,6 @@
 //! 2. A retransmission timeout restarts with slow start from two packets. In default mode there is no reaction to
 //!    other losses.
 //! 3. v is at most the value that moves the window by half in a round trip.
-//!
-//! Deviation:
-//! 1. A round trip that lost more than a tenth of its packets halves the window, at most every second round trip;
-//!    `heavy_loss = false`: never, as published. Without it nothing bounds the windows of several flows in a buffer that has
-//!    been full for ten seconds: `base` is then the delay of the full buffer, `queueing` is about zero, and default mode
-//!    ignores the losses. Half a window drains the buffer, and so `base` is found again. facebook/mvfst, too, forgets `base`
-//!    after 10 s and ignores all losses short of persistent congestion; the authors' genericCC never forgets `base`.
 
 use crate::congestion::contract::{AckSample, Controller, Decision, Extras, Loss, LossResponse, Sent, Setup, Timeout};
 use crate::congestion::extremes::Smallest;
@@ -41,11 +34,9 @@ use crate::units::{Bytes, Rate, Ratio, Span, Time};
 const DELTA: Parameter<Ratio> = Parameter::new("delta", Ratio::of(1, 2), PROPER, "keep 1 / delta packets queued");
 const COMPETITIVE: Parameter<bool> =
     Parameter::switch("competitive", true, "lower delta beside flows that fill the queue");
-const HEAVY_LOSS: Parameter<bool> =
-    Parameter::switch("heavy_loss", true, "halve the window after a round trip that lost more than a tenth");
 
 /// The settings.
-pub const PARAMETERS: Parameters = &[&DELTA, &COMPETITIVE, &HEAVY_LOSS];
+pub const PARAMETERS: Parameters = &[&DELTA, &COMPETITIVE];
 
 /// One packet, in the unit of the window.
 const FRACTION: u64 = 1 << 16;
@@ -59,8 +50,6 @@ const EMPTY_ROUNDS: u32 = 5;
 const LARGEST_ROUNDS: usize = 4;
 /// Windows in one direction before the velocity doubles.
 const STEADY_WINDOWS: u32 = 3;
-/// Of this number of packets more than one is lost: heavy loss.
-const HEAVY_LOSS_OF: u64 = 10;
 const MAX_DEMAND: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -90,12 +79,7 @@ pub struct Copa {
     default_demand: u64,
     demand: u64,
     competitive: bool,
-    /// Packets lost and delivered in this round trip.
-    lost: u64,
-    delivered: u64,
-    answers_heavy_loss: bool,
-    /// Heavy loss was answered at the end of the last round trip.
-    answered: bool,
+    lost_in_round: bool,
     pacing: Rate,
     next_departure: Time,
 }
@@ -124,10 +108,7 @@ impl Copa {
             default_demand: demand,
             demand,
             competitive: COMPETITIVE.read(settings)?,
-            lost: 0,
-            delivered: 0,
-            answers_heavy_loss: HEAVY_LOSS.read(settings)?,
-            answered: false,
+            lost_in_round: false,
             pacing: Rate::from_bps(u64::MAX),
             next_departure: setup.now,
         };
@@ -163,22 +144,11 @@ impl Copa {
         self.rounds_since_empty += 1;
         if !self.competitive || self.rounds_since_empty <= EMPTY_ROUNDS {
             self.demand = self.default_demand;
-        } else if self.lost == 0 {
+        } else if !self.lost_in_round {
             self.demand = (self.demand + FRACTION).min(MAX_DEMAND * FRACTION);
         }
-        self.answer_heavy_loss();
-        (self.lost, self.delivered) = (0, 0);
+        self.lost_in_round = false;
         self.turn();
-    }
-
-    /// Losses of packets that left before the window was halved come in the round trip after it.
-    fn answer_heavy_loss(&mut self) {
-        let heavy = self.lost * HEAVY_LOSS_OF > self.lost + self.delivered;
-        self.answered = self.answers_heavy_loss && heavy && !self.answered;
-        if self.answered {
-            self.window = (self.window / 2).max(MIN_WINDOW);
-            self.slow_start = false;
-        }
     }
 
     /// Velocity for the next window.
@@ -238,7 +208,6 @@ impl Controller for Copa {
         let (Some(standing), Some(base)) = (self.standing.value(), self.base.value()) else { return };
         let queueing = standing.saturating_sub(base);
         self.note_queue(queueing);
-        self.delivered += u64::from(ack.delivered);
         let over = self.rounds.ends(ack);
         if ack.window_limited {
             self.step(ack.delivered, self.target(standing, queueing));
@@ -250,8 +219,8 @@ impl Controller for Copa {
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
-        self.lost += u64::from(loss.lost);
         if loss.enters_recovery {
+            self.lost_in_round = true;
             self.demand = (self.demand / 2).max(self.default_demand);
         }
     }
@@ -335,24 +304,6 @@ mod tests {
         copa.window -= FRACTION;
         copa.turn();
         assert_eq!(copa.velocity, 1);
-    }
-
-    /// 11 of 100 are more than a tenth: 100 packets become 50, but not twice for one flight; 10 of 100 are not.
-    #[test]
-    fn more_than_a_tenth_lost_halves_the_window_every_second_round() {
-        let windows = |lost, settings: &Settings| {
-            let setup = Setup { now: Time::ZERO, ..crate::congestion::testing::setup(1000, BASE, 100) };
-            let mut copa = Copa::build(&setup, settings).expect("valid settings");
-            [(); 3].map(|()| {
-                (copa.lost, copa.delivered) = (lost, 100 - lost);
-                copa.end_round();
-                copa.window / FRACTION
-            })
-        };
-        assert_eq!(windows(11, &Settings::new()), [50, 50, 25]);
-        assert_eq!(windows(10, &Settings::new()), [100, 100, 100]);
-        let published = [("heavy_loss".into(), crate::settings::Setting::Switch(false))].into_iter().collect();
-        assert_eq!(windows(50, &published), [100, 100, 100]);
     }
 
     #[test]
