@@ -20,11 +20,13 @@ fn a_flow_carries_what_its_application_offers() {
     assert_eq!(run.flows[0].completion_s, None);
 }
 
-/// Bursts of 20 packets within 1.6 ms, every 500 ms: each leaves in one window once the window has grown.
+/// Bursts of 20 packets within 1.6 ms, every 500 ms: each leaves in one window once the window has grown, if windows last over
+/// idle times.
 #[test]
 fn bursts_leave_when_the_application_offers_them() {
     let (on, off) = (Span::from_micros(1_600), Span::from_micros(498_400));
-    let experiment = with(TrafficKind::OnOff { on, off, rate: Rate::from_mbps(100) });
+    let mut experiment = with(TrafficKind::OnOff { on, off, rate: Rate::from_mbps(100) });
+    experiment.flows[0].slow_start_after_idle = false;
     let log = log(&experiment, Mode::Fused);
     assert_eq!(log.len(), 40 * 20);
     for (number, served) in log.iter().enumerate().skip(400) {

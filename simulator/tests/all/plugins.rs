@@ -160,6 +160,6 @@ fn refuses_states_beyond_memory_before_the_run() {
     assert!(run(64).is_ok());
     let message = run(65).expect_err("too much").to_string();
     let expected =
-        "found states of more than 1073741824 bytes in 65 flows; expected fewer flows, or a smaller state_bytes";
+        "found more than 1073741824 bytes of state in 65 flows; expected fewer flows, or a smaller state_bytes";
     assert_eq!(message, format!("{}: {expected}", object.display()));
 }
