@@ -2,10 +2,9 @@
 
 use crate::scenario::document::{Node, Value};
 use crate::scenario::error::{ScenarioError, listed};
-use crate::scenario::fields::{Fields, Zero, file, quantity, ratio, text};
-use crate::scenario::files::text_of;
+use crate::scenario::fields::{Fields, Zero, file, quantity, ratio};
 use crate::scenario::model::ArrivalProcess;
-use crate::scenario::rate_trace::Fault;
+use crate::scenario::text_file::{self, Fault};
 use packetscale_models::units::{Bytes, Ratio, Span, Time};
 use std::path::Path;
 
@@ -36,8 +35,7 @@ pub(crate) fn process(
 fn read(node: &mut Node, key: &str, duration: Span, folder: &Path) -> Result<ArrivalProcess, ScenarioError> {
     const EXPECTED: &str = "{ kind = \"poisson\", load = 0.5 } or { kind = \"times\", times = [\"1 s\", \"2 s\"] }";
     let mut fields = Fields::of(node, key, EXPECTED)?;
-    let kind_key = fields.key("kind");
-    let kind = text(fields.required("kind", EXPECTED)?, &kind_key, EXPECTED)?;
+    let kind = fields.kind(EXPECTED)?;
     let process = match kind.as_str() {
         "poisson" => poisson(&mut fields, duration)?,
         "times" => times(&mut fields)?,
@@ -86,21 +84,15 @@ fn times(fields: &mut Fields<'_>) -> Result<ArrivalProcess, ScenarioError> {
 
 fn trace(fields: &mut Fields<'_>, folder: &Path) -> Result<ArrivalProcess, ScenarioError> {
     let file = file(fields, folder)?;
-    let text =
-        text_of(&file).map_err(|error| fields.refuse("file", error.to_string(), "a text file that can be read"))?;
-    let flows = parse(&text).map_err(|Fault { found, expected }| fields.refuse("file", found, expected))?;
+    let flows = text_file::read(&file).and_then(|text| parse(&text));
+    let flows = flows.map_err(|Fault { found, expected }| fields.refuse("file", found, expected))?;
     Ok(ArrivalProcess::Listed { file, flows })
 }
 
 /// CSV: the line `start_s,size_bytes`, then a line for each flow, in order of start.
 fn parse(text: &str) -> Result<Vec<(Time, Bytes)>, Fault> {
-    let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
-    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    let (number, line) = lines.next().unwrap_or((1, ""));
-    if line != HEADER {
-        return Err(Fault::at(number, line, format!("the line \"{HEADER}\"")));
-    }
     let mut flows: Vec<(Time, Bytes)> = Vec::new();
+    let (_, lines) = text_file::below(HEADER, text)?;
     for (number, line) in lines {
         let flow = flow(line).ok_or_else(|| Fault::at(number, line, "a start in s, a comma and a size in bytes"))?;
         if flows.last().is_some_and(|before| before.0 > flow.0) {

@@ -225,6 +225,12 @@ impl<'a> Fields<'a> {
         Ok(self.table.node_mut(key).expect("it was there a line above"))
     }
 
+    /// Reads the key `kind`, which must be present.
+    pub fn kind(&mut self, expected: &str) -> Result<String, ScenarioError> {
+        let key = self.key("kind");
+        text(self.required("kind", expected)?, &key, expected)
+    }
+
     /// Reads `key`, which must be present. If it is missing, reading continues with an example: a misspelt key, which is only
     /// known at the end of reading, is named before the one that it should have been ([`Fields::finish`]).
     pub fn expected(&mut self, key: &'static str, expected: &str, example: Value) -> &mut Node {

@@ -2,7 +2,7 @@
 
 use crate::scenario::document::{Node, Value};
 use crate::scenario::error::ScenarioError;
-use crate::scenario::fields::{Fields, Zero, integer, quantity, ratio, text};
+use crate::scenario::fields::{Fields, Zero, integer, quantity, ratio};
 use crate::scenario::jitter::jitter;
 use crate::scenario::model::{GilbertElliott, Impairments, Reordering};
 use packetscale_models::units::{Ratio, Span, Time};
@@ -28,8 +28,7 @@ pub(crate) fn loss(fields: &mut Fields<'_>) -> Result<(Ratio, Option<GilbertElli
 fn gilbert_elliott(node: &mut Node, key: &str) -> Result<GilbertElliott, ScenarioError> {
     const EXPECTED: &str = "a table like { kind = \"gilbert-elliott\", p = 0.001, r = 0.1 }";
     let mut inner = Fields::of(node, key, EXPECTED)?;
-    let kind_key = inner.key("kind");
-    let kind = text(inner.required("kind", EXPECTED)?, &kind_key, EXPECTED)?;
+    let kind = inner.kind(EXPECTED)?;
     if kind != "gilbert-elliott" {
         return Err(inner.refuse("kind", format!("\"{kind}\""), "\"gilbert-elliott\""));
     }

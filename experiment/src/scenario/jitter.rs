@@ -4,10 +4,9 @@
 
 use crate::scenario::document::Node;
 use crate::scenario::error::{ScenarioError, listed};
-use crate::scenario::fields::{Fields, Zero, file, text};
-use crate::scenario::files::text_of;
+use crate::scenario::fields::{Fields, Zero, file};
 use crate::scenario::model::{Jitter, JitterLaw};
-use crate::scenario::rate_trace::Fault;
+use crate::scenario::text_file::{self, Fault};
 use packetscale_models::units::Span;
 use std::path::Path;
 
@@ -22,8 +21,7 @@ const LONGEST_S: f64 = 3600.0;
 pub(crate) fn jitter(node: &mut Node, key: &str, folder: &Path) -> Result<Jitter, ScenarioError> {
     const EXPECTED: &str = "a table like { kind = \"uniform\", most = \"5 ms\" }";
     let mut fields = Fields::of(node, key, EXPECTED)?;
-    let kind_key = fields.key("kind");
-    let kind = text(fields.required("kind", EXPECTED)?, &kind_key, EXPECTED)?;
+    let kind = fields.kind(EXPECTED)?;
     let law = match kind.as_str() {
         "uniform" => JitterLaw::Uniform(fields.quantity("most", Zero::Refused)?),
         "normal" => JitterLaw::Normal {
@@ -32,7 +30,8 @@ pub(crate) fn jitter(node: &mut Node, key: &str, folder: &Path) -> Result<Jitter
         },
         "file" => {
             let file = file(&mut fields, folder)?;
-            let samples = read(&file).map_err(|Fault { found, expected }| fields.refuse("file", found, expected))?;
+            let samples = text_file::read(&file).and_then(|text| parse(&text));
+            let samples = samples.map_err(|Fault { found, expected }| fields.refuse("file", found, expected))?;
             JitterLaw::File { file, samples }
         }
         _ => return Err(fields.refuse("kind", format!("\"{kind}\""), format!("one of {}", listed(KINDS.into_iter())))),
@@ -42,19 +41,8 @@ pub(crate) fn jitter(node: &mut Node, key: &str, folder: &Path) -> Result<Jitter
     Ok(Jitter { law, reorder })
 }
 
-fn read(file: &Path) -> Result<Vec<Span>, Fault> {
-    let text = text_of(file)
-        .map_err(|error| Fault { found: error.to_string(), expected: "a text file that can be read".to_string() })?;
-    parse(&text)
-}
-
 fn parse(text: &str) -> Result<Vec<Span>, Fault> {
-    let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
-    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    let (number, line) = lines.next().unwrap_or((1, ""));
-    if line != HEADER {
-        return Err(Fault::at(number, line, format!("the line \"{HEADER}\"")));
-    }
+    let (number, lines) = text_file::below(HEADER, text)?;
     let sample = |(number, line): (usize, &str)| {
         let seconds = line.parse().ok().filter(|seconds: &f64| (0.0..=LONGEST_S).contains(seconds));
         let expected = || format!("a delay from 0 to {LONGEST_S} seconds, like 0.005");
@@ -62,7 +50,7 @@ fn parse(text: &str) -> Result<Vec<Span>, Fault> {
     };
     let samples: Vec<Span> = lines.map(sample).collect::<Result<_, Fault>>()?;
     if samples.is_empty() {
-        return Err(Fault::at(number, line, "a delay in seconds on the lines after it"));
+        return Err(Fault::at(number, HEADER, "a delay in seconds on the lines after it"));
     }
     Ok(samples)
 }

@@ -35,6 +35,7 @@ mod search;
 mod service;
 mod sizes;
 mod sweep;
+mod text_file;
 mod traffic;
 mod visible;
 mod web;

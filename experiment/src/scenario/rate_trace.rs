@@ -8,8 +8,8 @@
 //! Deviations from `mm-link`: a number with anything behind it is refused (`atoi` ignores that), and lines that begin
 //! with `#` and empty lines are ignored (`mm-link` refuses them).
 
-use crate::scenario::files::text_of;
 use crate::scenario::model::RateFormat;
+use crate::scenario::text_file::{self, Fault};
 use packetscale_models::units::{Bytes, Capacity, CapacityPoint, Rate, Span};
 use std::path::Path;
 
@@ -27,38 +27,14 @@ const HEADER: &str = "time_s,rate_bps";
 /// What a line after the first is.
 const CHANGE: &str = "a time in s, a comma and a rate in bit/s, like \"12.5,3000000\"";
 
-/// What is wrong with a trace.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Fault {
-    /// Place in the file, and its text.
-    pub found: String,
-    pub expected: String,
-}
-
-impl Fault {
-    pub fn at(line: usize, text: &str, expected: impl Into<String>) -> Fault {
-        let shown: String = text.chars().take(60).collect();
-        Fault { found: format!("line {line}, \"{shown}\""), expected: expected.into() }
-    }
-
-    fn missing(found: &str, expected: impl Into<String>) -> Fault {
-        Fault { found: found.to_string(), expected: expected.into() }
-    }
-}
-
 /// Reads a file.
 pub(crate) fn read(file: &Path, format: RateFormat, repeat: bool) -> Result<Capacity, Fault> {
-    let text = text_of(file).map_err(|error| {
-        let expected = "a text file that can be read".to_string();
-        Fault { found: error.to_string(), expected }
-    })?;
-    parse(&text, format, repeat)
+    parse(&text_file::read(file)?, format, repeat)
 }
 
 /// Reads the text of a file.
 fn parse(text: &str, format: RateFormat, repeat: bool) -> Result<Capacity, Fault> {
-    let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
-    let lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
+    let lines = text_file::lines(text);
     let points = match format {
         RateFormat::Mahimahi => opportunities(lines)?,
         RateFormat::Csv => rates(lines)?,

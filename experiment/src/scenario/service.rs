@@ -5,6 +5,7 @@ use crate::scenario::error::{Place, ScenarioError, listed, perhaps};
 use crate::scenario::fields::{Fields, Zero, file, quantity, text};
 use crate::scenario::model::{Aggregation, RateFormat, RateSource, Service, Shaper, Variation};
 use crate::scenario::rate_trace;
+use crate::scenario::text_file::Fault;
 use packetscale_models::units::{Bytes, Rate, Span, Time};
 use std::path::Path;
 use std::sync::Arc;
@@ -101,7 +102,7 @@ fn trace(fields: &mut Fields<'_>, folder: &Path) -> Result<Option<(Variation, Ra
     let file = file(&mut inner, folder)?;
     let format = format(&mut inner)?;
     let repeat = inner.switch_or("repeat", true)?;
-    let refuse = |fault: rate_trace::Fault| {
+    let refuse = |fault: Fault| {
         let name = file.file_name().unwrap_or_default().to_string_lossy().into_owned();
         inner.refuse("file", format!("{name}, {}", fault.found), fault.expected)
     };

@@ -5,10 +5,9 @@
 
 use crate::scenario::document::{Node, Value};
 use crate::scenario::error::{ScenarioError, listed};
-use crate::scenario::fields::{Fields, Zero, file, number, quantity, text};
-use crate::scenario::files::text_of;
+use crate::scenario::fields::{Fields, Zero, file, number, quantity};
 use crate::scenario::model::{Size, SizeLaw};
-use crate::scenario::rate_trace::Fault;
+use crate::scenario::text_file::{self, Fault};
 use packetscale_models::units::Bytes;
 use std::path::Path;
 
@@ -46,14 +45,14 @@ fn size(node: &Node, key: &str) -> Result<Size, ScenarioError> {
 fn table(node: &mut Node, key: &str, folder: &Path) -> Result<SizeLaw, ScenarioError> {
     const EXPECTED: &str = "{ kind = \"exponential\", mean = \"20 kB\" } or { kind = \"cdf\", file = \"sizes.csv\" }";
     let mut fields = Fields::of(node, key, EXPECTED)?;
-    let kind_key = fields.key("kind");
-    let kind = text(fields.required("kind", EXPECTED)?, &kind_key, EXPECTED)?;
+    let kind = fields.kind(EXPECTED)?;
     let law = match kind.as_str() {
         "exponential" => SizeLaw::Exponential(fields.quantity("mean", Zero::Refused)?),
         "pareto" => pareto(&mut fields)?,
         "cdf" => {
             let file = file(&mut fields, folder)?;
-            let points = read(&file).map_err(|Fault { found, expected }| fields.refuse("file", found, expected))?;
+            let points = text_file::read(&file).and_then(|text| parse(&text));
+            let points = points.map_err(|Fault { found, expected }| fields.refuse("file", found, expected))?;
             SizeLaw::Cdf { file, points }
         }
         _ => return Err(fields.refuse("kind", format!("\"{kind}\""), format!("one of {}", listed(KINDS.into_iter())))),
@@ -77,21 +76,10 @@ fn pareto(fields: &mut Fields<'_>) -> Result<SizeLaw, ScenarioError> {
     Ok(SizeLaw::Pareto { least, most, shape })
 }
 
-fn read(file: &Path) -> Result<Vec<(Bytes, f64)>, Fault> {
-    let text = text_of(file)
-        .map_err(|error| Fault { found: error.to_string(), expected: "a text file that can be read".to_string() })?;
-    parse(&text)
-}
-
 fn parse(text: &str) -> Result<Vec<(Bytes, f64)>, Fault> {
-    let lines = text.lines().enumerate().map(|(i, line)| (i + 1, line.trim()));
-    let mut lines = lines.filter(|(_, line)| !line.is_empty() && !line.starts_with('#'));
-    let (number, line) = lines.next().unwrap_or((1, ""));
-    if line != HEADER {
-        return Err(Fault::at(number, line, format!("the line \"{HEADER}\"")));
-    }
     let mut points: Vec<(Bytes, f64)> = Vec::new();
-    let mut last = (number, line);
+    let (number, lines) = text_file::below(HEADER, text)?;
+    let mut last = (number, HEADER);
     for (number, line) in lines {
         let point = point(line)
             .ok_or_else(|| Fault::at(number, line, "a size in bytes, a comma and a share, like \"1500,0.3\""))?;

@@ -92,8 +92,7 @@ pub(crate) fn application(node: &mut Node, key: &str) -> Result<TrafficKind, Sce
     const EXPECTED: &str = "{ kind = \"on-off\", on = \"10 ms\", off = \"1 s\", rate = \"10 Mbit/s\" }";
     let kinds = &TRAFFIC_KINDS[..WITH_EQUAL_PACKETS];
     let mut fields = Fields::of(node, key, EXPECTED)?;
-    let kind_key = fields.key("kind");
-    let kind = text(fields.required("kind", EXPECTED)?, &kind_key, EXPECTED)?;
+    let kind = fields.kind(EXPECTED)?;
     let application = model(&mut fields, &kind, kinds)?;
     fields.finish()?;
     Ok(application)

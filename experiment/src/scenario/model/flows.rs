@@ -39,15 +39,19 @@ pub struct FlowSpec {
     /// Least retransmission timeout.
     pub min_rto: Span,
     /// Whether its window restarts after an idle time.
-    #[serde(default = "usual_restart", skip_serializing_if = "Clone::clone")]
+    #[serde(default = "restarts", skip_serializing_if = "is_usual")]
     pub slow_start_after_idle: bool,
     /// Whether its packets may be marked instead of dropped, if its controller reads marks.
     pub ecn: bool,
 }
 
 /// Flows of plans that name no choice restart their windows.
-fn usual_restart() -> bool {
+fn restarts() -> bool {
     true
+}
+
+fn is_usual(restart: &bool) -> bool {
+    *restart == restarts()
 }
 
 /// When something starts.
