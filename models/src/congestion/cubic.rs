@@ -249,11 +249,7 @@ impl Controller for Cubic {
             epoch.start += idle.now.saturating_since(self.last_ack);
         }
         self.last_ack = idle.now;
-        if idle.restart_window.is_some() {
-            course.threshold = course.threshold.max(0.75 * course.window);
-            let left = idle.window(course.window as u32);
-            course.window = course.window.min(f64::from(left));
-        }
+        idle.restart(&mut course.window, &mut course.threshold);
     }
 
     fn on_undo(&mut self, _undo: &Undo) {

@@ -224,11 +224,8 @@ impl Controller for Prague {
     }
 
     fn on_idle(&mut self, idle: &Idle) {
-        if idle.restart_window.is_some() {
-            self.course.threshold = self.course.threshold.max(0.75 * self.course.window);
-            self.course.window = self.course.window.min(f64::from(idle.window(self.course.window as u32)));
-            self.pace();
-        }
+        idle.restart(&mut self.course.window, &mut self.course.threshold);
+        self.pace();
     }
 
     fn on_undo(&mut self, _undo: &Undo) {

@@ -18,6 +18,14 @@ impl Idle {
         let timeouts = self.lasted.picos().saturating_sub(1) / self.rto.picos().max(1);
         (size >> timeouts.min(31)).max(least.min(size))
     }
+
+    /// Restarts a window with fractions of packets, as [`Window::restart`] does.
+    pub(crate) fn restart(&self, window: &mut f64, threshold: &mut f64) {
+        if self.restart_window.is_some() {
+            *threshold = threshold.max(0.75 * *window);
+            *window = window.min(f64::from(self.window(*window as u32)));
+        }
+    }
 }
 
 /// Size, slow-start threshold, and credit towards the next packet.

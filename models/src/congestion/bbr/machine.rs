@@ -271,8 +271,8 @@ impl Bbr {
     /// "ProbeRTT Logic".
     fn check_probe_rtt(&mut self, seen: &Seen) {
         let before = self.delay.min_rtt();
-        let waits = self.is_measuring_bandwidth(seen);
-        self.delay.see(seen.now, seen.rtt, if waits { Span::MAX } else { self.tuning.probe_rtt_interval });
+        let interval = (!self.is_measuring_bandwidth(seen)).then_some(self.tuning.probe_rtt_interval);
+        self.delay.see(seen.now, seen.rtt, interval);
         if self.state != State::ProbeRtt && self.delay.probe_due && !self.idle_restart {
             self.save_window();
             self.state = State::ProbeRtt;

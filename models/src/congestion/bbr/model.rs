@@ -92,16 +92,16 @@ impl Delay {
         self.min_rtt
     }
 
-    /// With an `interval` of [`Span::MAX`] nothing expires: ProbeRTT has to wait.
-    pub fn see(&mut self, now: Time, rtt: Option<Span>, interval: Span) {
-        self.probe_due = now > self.recent_stamp.saturating_add(interval);
+    /// Without an `interval` nothing expires: ProbeRTT has to wait.
+    pub fn see(&mut self, now: Time, rtt: Option<Span>, interval: Option<Span>) {
+        self.probe_due = interval.is_some_and(|interval| now > self.recent_stamp.saturating_add(interval));
         if let Some(rtt) = rtt
             && (rtt < self.recent || self.probe_due)
         {
             self.recent = rtt;
             self.recent_stamp = now;
         }
-        let expired = interval < Span::MAX && now > self.min_rtt_stamp.saturating_add(Delay::WINDOW);
+        let expired = interval.is_some() && now > self.min_rtt_stamp.saturating_add(Delay::WINDOW);
         if self.recent < self.min_rtt || expired {
             self.min_rtt = self.recent;
             self.min_rtt_stamp = self.recent_stamp;

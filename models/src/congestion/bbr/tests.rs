@@ -337,10 +337,10 @@ fn a_longer_path_is_believed_after_ten_seconds() {
     let mut delay = Delay::new(at(0), RTT);
     let interval = Span::from_secs(5);
     for ms in (100..=10_000).step_by(100) {
-        delay.see(at(ms), Some(Span::from_millis(150)), interval);
+        delay.see(at(ms), Some(Span::from_millis(150)), Some(interval));
         assert_eq!(delay.min_rtt(), RTT);
     }
-    delay.see(at(10_100), Some(Span::from_millis(150)), interval);
+    delay.see(at(10_100), Some(Span::from_millis(150)), Some(interval));
     assert_eq!(delay.min_rtt(), Span::from_millis(150));
 }
 
