@@ -4,7 +4,8 @@
 //!
 //! On the wire towards the receiver, netem holds each packet for the link's delay. Marked packets are late: a second netem
 //! holds them for longer. On the way back, there is one netem for each different delay, and a filter by the flow's port.
-//! Jitter is netem's: uniform, around the middle. Neighbours are fixed, so that address resolution, which netem would delay too, does not happen.
+//! Jitter is netem's: uniform, around the middle. Neighbours are fixed, so that address resolution, which netem would delay
+//! too, does not happen.
 
 use crate::lab::devices::{HEADER, pair, up};
 use crate::lab::error::LabError;
@@ -114,7 +115,7 @@ fn delays_there(order: &str, experiment: &Experiment, delay: Span, packet: Bytes
     let around = if jitter > Span::ZERO { format!(" {}", micros(jitter)) } else { String::new() };
     let fifo = if varies && !overtakes { format!("{around} rate {RATE}") } else { around };
     let delay = delay + jitter;
-    let Some(reorder) = link.impairments.reorder else {
+    let Some(reorder) = wire.reorder else {
         return vec![netem(order, "w1", "root", delay, &fifo)];
     };
     let longer = link.rate.time_for(Bytes::new(reorder.packets.saturating_mul(packet.get())));

@@ -123,8 +123,8 @@ pub fn exchange(earlier: &[PathBuf], mut register: impl FnMut() -> Result<(), Er
 
 /// Hands the device settings and the link that registers on to the new version.
 pub fn hand_on(from: &Path, to: &Path) -> Result<(), Error> {
-    let there = [devices::TOUCHED, LINK].into_iter().filter(|pin| from.join(pin).exists());
-    there.into_iter().try_for_each(|pin| rename(&from.join(pin), &to.join(pin)))
+    let mut there = [devices::TOUCHED, LINK].into_iter().filter(|pin| from.join(pin).exists());
+    there.try_for_each(|pin| rename(&from.join(pin), &to.join(pin)))
 }
 
 pub fn rename(from: &Path, to: &Path) -> Result<(), Error> {
