@@ -24,7 +24,7 @@
  *
  * Why W bounds what is in flight: at a full queue a packet that leaves when one arrives finds the place of that one; a paced packet
  * does not, and is lost 1.4 to 2 times as often. Why 0.75, CUBIC's being 0.7: so it is still lost more often. docs/coexistence.md
- * has the map of what comes of it, and what else was tried.
+ * has the map of what comes of it, docs/designs/coexistence.md what else was tried.
  *
  * Why a look waits for a queue: in a shallow buffer a loss that all answer empties it without anybody's help.
  *

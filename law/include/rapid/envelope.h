@@ -21,7 +21,7 @@
  * Because X is absolute, the many streams of one round trip do not compound. In
  * the fluid limit (1 - m) A alone makes equal shares the only equilibrium, with
  * an empty queue: R_i = h (1 - m) / m with the same spare capacity h for all. (What
- * the fluid does there, and why four flows and more go past it and cycle: docs/theory.md.)
+ * the fluid does there, and why three flows and more go past it and cycle: docs/theory.md.)
  *
  * Where a stream meets no limit and the path is empty, a flow of less than a quarter of C adds
  * C (1 - 4 s)^2 / 70 besides, a quarter of its rate at most (half, if it has few packets), so that
@@ -61,7 +61,7 @@
  *     down to eight packets: else answers of less than a stream would never give an
  *     estimate, and a rate that has fallen would stay where it is.
  *
- * Goals not reached, measured with the exact bottleneck of tests/ (three seeds where
+ * Goals not reached, measured with an exact bottleneck (models/tests/rapid; three seeds where
  * flows share):
  *  - at 400 Gbit/s with 1500 B, 99 % of packets wait less than 22 packet times,
  *    not 16: a level must last 5 us for stamps of 100 ns, and is 170 packets.
@@ -82,8 +82,8 @@
 /*
  * Over an empty path, a flow of less than a quarter of the capacity adds a part of that besides, C (1 - 4 s)^2 / 70, where C is
  * `inverse_of_all`'s. At most that is a quarter of its rate, or four packets per round trip if they are more, but no more than half of its
- * rate. With (1 - 4 s) C / 50, and half of its rate at most, flows that know C lose up to three times as much beside violent bursts
- * (docs/decisions/0177).
+ * rate. With (1 - 4 s) C / 50, and half of its rate at most, flows that know C lose up to three times as much beside violent
+ * bursts.
  */
 #define RAPID_SMALL_ADDS_PART 70
 #define RAPID_SMALL_SHARE_PART 4

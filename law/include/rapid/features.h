@@ -29,7 +29,7 @@
  * The lower envelope is the default law's (envelope.h), onset is what Algorithm
  * 1 (gaps.h) looks for. Chapter 6 of the dissertation gives a learner Fourier
  * transforms of the gaps: those need floating point, change with the rate of
- * the stream, and explain less (docs/estimation.md).
+ * the stream, and explain less (training/compare.py).
  */
 #ifndef RAPID_FEATURES_H
 #define RAPID_FEATURES_H

@@ -7,7 +7,7 @@
  * Three forests. The value is the available bandwidth over the mean rate of a
  * stream of several rates; the spread is by how much, in parts of it, it will be
  * off; the verdict is the log-odds that a stream of one rate was too fast. Trees
- * and what they were trained on are in learnt_model.h, which python/ writes.
+ * and what they were trained on are in learnt_model.h, which training/ writes.
  *
  * A node is one word: threshold << 16 | feature << 8 | child. The walk goes to
  * node `child` of the tree if the feature is at most the threshold, else to the

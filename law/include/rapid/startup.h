@@ -31,8 +31,8 @@
  * say, as if the highest had no stamp; without a knee R doubles at least, but not where
  * what there was left within 1/32 of a round trip. The next chirp begins with the next
  * answer. So answers of three packets and more come to leave as fast as the path takes
- * them (tests/kept.rs); before, those of less than a chirp and a plain stream, 35
- * packets, mostly stayed at R.
+ * them (models/tests/rapid/kept.rs); without, those of less than a chirp and a plain
+ * stream, 35 packets, mostly stay at R.
  *
  * Where a link sends what waits as one frame (coalescing.h), delays fall within a frame. So the
  * rate becomes at most twice that at which the end of the chirp arrived.

@@ -22,11 +22,11 @@
  *     and grows by a quarter while the estimate is not 1/16 below the stream's mean
  *     (coalesced interrupts make streams of low rates say their own mean). The
  *     first estimate below that, or a loss, ends start-up.
- *  3. The target is 95 % of the mean estimate (`margin`). Without a margin the
+ *  3. The target is the mean estimate less `margin`, none by default. Without one the
  *     rate settles where the estimator is blind by epsilon, above the capacity.
  *     Then a queue stands, receive gaps are always those of the capacity, and
  *     nothing drains the queue. In the printed testbed the sender's own link was
- *     the bottleneck, and could not be overdriven. `margin = 0` is the print.
+ *     the bottleneck, and could not be overdriven. No margin is the print.
  *  4. l runs on the clock of the feedback: from the last stream that gave an estimate
  *     to the next one. Behind a queue that grows, streams come back slower
  *     than they were sent. With the time they took to send, the filter would
