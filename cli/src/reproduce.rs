@@ -32,8 +32,8 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
         let stores = Stores { found: Store::read(path).map_err(input)?, repeated: repeated(path).map_err(input)? };
         let library = Library::embedded().map_err(input)?;
         return match arguments.making.json {
-            true => say(&format!("{}\n", studies::papers::scores(&library, &stores))),
-            false => say(&studies::papers::scoreboard(&library, &stores)),
+            true => say(&format!("{}\n", studies::papers::scores(&library, &stores).map_err(input)?)),
+            false => say(&studies::papers::scoreboard(&library, &stores).map_err(input)?),
         };
     }
     let kept = Kept::open(arguments)?;
@@ -307,11 +307,10 @@ fn explained(paper: &str, figure: &reproduction::Figure) -> String {
     out
 }
 
-/// How many values are kept, beside what constants would score.
+/// How many values are kept.
 fn counted(figure: &reproduction::Figure) -> String {
     let kept = figure.values.iter().filter(|value| studies::papers::is_kept(value)).count();
-    let constant = studies::papers::kept_by_constants(&figure.values);
-    format!("{kept} of {} values kept; best constant per unit: {constant}\n", figure.values.len())
+    format!("{kept} of {} values kept\n", figure.values.len())
 }
 
 fn values(values: &[&Value]) -> String {

@@ -15,6 +15,42 @@ pub(crate) struct PaperFile {
     pub authors: Vec<String>,
     pub published: String,
     pub about: String,
+    #[serde(default)]
+    pub conclusion: Vec<Conclusion>,
+}
+
+/// A sentence of the paper, and what carries it.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Conclusion {
+    /// The sentence, in our words.
+    pub words: String,
+    /// Where the paper has it.
+    pub place: String,
+    /// What must hold.
+    pub carried_by: Vec<Evidence>,
+}
+
+/// Statements or quantities of a figure: `{ figure = "table-8.5", order = ["Throughput with CBR"] }`.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Evidence {
+    /// Name of the figure.
+    pub figure: String,
+    /// What it shows.
+    #[serde(flatten)]
+    pub shows: Shows,
+}
+
+/// What a figure shows for a conclusion.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Shows {
+    /// Statements hold; all whose words begin so.
+    Statements(Vec<String>),
+    /// Quantities have the printed order.
+    Order(Vec<String>),
+    /// Quantities are nearer to print than the best constant.
+    Size(Vec<String>),
 }
 
 #[derive(Clone, Debug, Deserialize)]

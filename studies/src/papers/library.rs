@@ -5,7 +5,8 @@
 
 use crate::papers::error::PaperError;
 use crate::papers::figure::Figure;
-use crate::papers::file::PaperFile;
+use crate::papers::file::{Conclusion, FigureFile, PaperFile, Table};
+use crate::papers::table::NamedCell;
 use include_dir::{Dir, include_dir};
 use std::collections::BTreeMap;
 use std::fs;
@@ -205,6 +206,18 @@ impl Paper {
         Some(table.get("title")?.as_str()?.to_string())
     }
 
+    /// Returns the names of the tables of a figure and of their cells, without checking the figure.
+    ///
+    /// # Errors
+    /// A file that is not there or is no figure.
+    pub fn tables(&self, figure: &str) -> Result<Vec<(String, Vec<NamedCell>)>, PaperError> {
+        let file = format!("{figure}.toml");
+        let text = self.files.get(&file).ok_or_else(|| PaperError::about(&file, "does not exist"))?;
+        let read: FigureFile = toml::from_str(text).map_err(|error| PaperError::toml(&file, text, &error))?;
+        let named = |table: &toml::Spanned<Table>| (table.as_ref().what.clone(), table.as_ref().names());
+        Ok(read.table.iter().map(named).collect())
+    }
+
     /// Returns how many values and statements a figure has to be judged, without checking the figure.
     pub(crate) fn judged_in(&self, figure: &str) -> usize {
         let Some(text) = self.files.get(&format!("{figure}.toml")) else { return 0 };
@@ -223,6 +236,11 @@ impl Paper {
         list("value").len()
             + list("claim").iter().filter(is_counted).count()
             + list("table").iter().map(cells).sum::<usize>()
+    }
+
+    /// Returns its conclusions.
+    pub fn conclusions(&self) -> &[Conclusion] {
+        &self.about.conclusion
     }
 
     /// Returns its title.

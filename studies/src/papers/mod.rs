@@ -26,8 +26,10 @@ mod table;
 
 pub use error::PaperError;
 pub use figure::Figure;
+pub use file::{Conclusion, Evidence, Shows};
 pub use library::{Library, Paper};
-pub use rule::{is_kept, kept_by_constants};
+pub use rule::is_kept;
 pub use scoreboard::{scoreboard, scores};
 pub use source::{Answer, Findings, GridQuestion, Task};
 pub use store::{Bound, FoundBy, Judged, Outcome, REPEATED, STORE, Store, Stores};
+pub use table::NamedCell;

@@ -11,7 +11,6 @@
 //! An order is as published if half of the variance of the ranks is shared: Spearman's coefficient is at least 0.7.
 
 use experiment::results::reproduction::Value;
-use std::collections::BTreeMap;
 
 /// How far ours may be from a published value, as a part of it.
 const NEAR: f64 = 0.15;
@@ -53,28 +52,6 @@ pub fn is_kept(value: &Value) -> bool {
     value.ours.is_some_and(|ours| met(ours, value.published, value.tolerance))
 }
 
-/// Returns how many of a figure's values the best constants would keep, one for each unit.
-pub fn kept_by_constants(values: &[Value]) -> usize {
-    by_constants(values.iter().map(|value| (value.unit.as_str(), (value.published, value.tolerance))))
-}
-
-/// The same of units and cells.
-pub(crate) fn by_constants<'a>(cells: impl Iterator<Item = (&'a str, (f64, f64))>) -> usize {
-    let mut by_unit: BTreeMap<&str, Vec<(f64, f64)>> = BTreeMap::new();
-    for (unit, cell) in cells {
-        by_unit.entry(unit).or_default().push(cell);
-    }
-    by_unit.values().map(|cells| met_by_a_constant(cells)).sum()
-}
-
-/// Returns how many of these cells, published values with their tolerances, the best constant would meet.
-fn met_by_a_constant(cells: &[(f64, f64)]) -> usize {
-    let met_by =
-        |constant: f64| cells.iter().filter(|&&(published, tolerance)| met(constant, published, tolerance)).count();
-    // The best constant may be moved down to where some cell begins.
-    cells.iter().map(|(published, tolerance)| met_by(published - tolerance)).max().unwrap_or(0)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -107,12 +84,5 @@ mod tests {
     fn tiny_value_is_judged_by_printed_digits() {
         assert!(judged(0.0015, "0.001") && judged(0.0005, "0.001"));
         assert!(!judged(0.0016, "0.001"));
-    }
-
-    #[test]
-    fn best_constant_covers_most_overlapping_cells() {
-        // 85 to 115, 102 to 138, 255 to 345: 102 meets two.
-        assert_eq!(met_by_a_constant(&[(100.0, 15.0), (120.0, 18.0), (300.0, 45.0)]), 2);
-        assert_eq!(met_by_a_constant(&[]), 0);
     }
 }

@@ -1,7 +1,8 @@
 //! The scoreboard: a page with the stored outcomes of each paper and figure.
 
+use crate::agreement::page::Agreements;
+use crate::papers::PaperError;
 use crate::papers::library::{Library, Paper};
-use crate::papers::rule::by_constants;
 use crate::papers::store::{Bound, Judged, Outcome, Store, Stores};
 use experiment::results::reproduction::WORDS;
 use serde::Serialize;
@@ -13,18 +14,20 @@ const HEAD: &str = "\
 # Scoreboard
 
 ";
-/// Text between the result and the table of verdicts.
-const LEGEND: &str = "\
+/// How the page is made.
+const MADE: &str = "\
 `packetscale reproduce --scoreboard > docs/scoreboard.md` generates this page from `papers/outcomes.ndjson`. `reproduce --all` and
 `reproduce PAPER/FIGURE --store papers/outcomes.ndjson` fill that file. [Figures of papers](adding-a-figure.md#values-and-claims) has the
-rule.
+rule of single values, [the agreement](../studies/src/agreement/mod.rs) that of quantities.
 
-* **values**: printed numbers; some figures have statements only. **5, 15, 50 %**: how many of ours are that near; a
-  printed zero counts if ours prints as zero.
-* **constant**: how many values the best constants match, one for each unit of the figure.
-* **again**: how many of *our* values a repetition with other seeds matches, by the same rule, with ours in place of the
-  published ones (`reproduce --all --reseed 1000`, stored in `papers/repeated.ndjson`). A published table is one run: a
-  perfect reproduction would match about as many.
+";
+/// Text before the table of papers.
+const LEGEND: &str = "\
+## Papers and figures
+
+* **values**: printed numbers; some figures have statements only. **15 %**: how many of ours are that near, or print as the same zero.
+* **again**: how many of *our* values a repetition with other seeds matches by the same rule (`reproduce --all --reseed 1000`, stored in
+  `papers/repeated.ndjson`). A published table is one run: a perfect reproduction would match about as many.
 * **statements**: statements of the paper and orders of rows that hold, of all. **after**: how many of their bounds were chosen when
   our value was known.
 ";
@@ -36,9 +39,7 @@ const NAMED: usize = 3;
 #[derive(Clone, Copy, Default, Serialize)]
 struct Score {
     values: usize,
-    within: [usize; 3],
     kept: usize,
-    constant: usize,
     /// Number of our values that a repetition confirms; none: there was no repetition.
     again: Option<usize>,
     statements: usize,
@@ -61,9 +62,7 @@ impl Score {
         let kept = |outcome: &Outcome| outcome.verdict == Judged::Kept;
         Score {
             values: count(&is_value),
-            within: [0.05, 0.15, 0.5].map(|part| count(&|outcome| outcome.is_within(part))),
             kept: count(&|outcome| is_value(outcome) && kept(outcome)),
-            constant: by_constants(outcomes.iter().filter_map(Outcome::published_within)),
             again: again(outcomes, repeated),
             statements: count(&|outcome| !is_value(outcome)),
             held: count(&|outcome| !is_value(outcome) && kept(outcome)),
@@ -75,9 +74,7 @@ impl Score {
     fn plus(self, other: Score) -> Score {
         Score {
             values: self.values + other.values,
-            within: [0, 1, 2].map(|at| self.within[at] + other.within[at]),
             kept: self.kept + other.kept,
-            constant: self.constant + other.constant,
             again: match (self.again, other.again) {
                 (Some(one), Some(another)) => Some(one + another),
                 (one, another) => one.or(another),
@@ -95,13 +92,12 @@ impl Score {
 
     /// Its row, behind the name.
     fn row(&self) -> String {
-        let [five, fifteen, fifty] = self.within;
         let missed = self.missed();
         let values = match self.values {
-            0 => "statements only | | | | | |".to_string(),
+            0 => "statements only | |".to_string(),
             values => {
                 let again = self.again.map_or(String::new(), |again| again.to_string());
-                format!("{values} | {five} | {fifteen} | {fifty} | {} | {} | {again}", self.kept, self.constant)
+                format!("{values} | {} | {again}", self.kept)
             }
         };
         format!(
@@ -127,17 +123,22 @@ fn again(outcomes: &[Outcome], repeated: &[Outcome]) -> Option<usize> {
 }
 
 /// Returns the page.
-pub fn scoreboard(library: &Library, stores: &Stores) -> String {
+///
+/// # Errors
+/// A figure that cannot be read.
+pub fn scoreboard(library: &Library, stores: &Stores) -> Result<String, PaperError> {
+    let agreements = Agreements::of(library, stores)?;
     let all: Vec<(String, Score)> =
         library.papers().iter().map(|paper| (paper.name.clone(), score_of(paper, stores))).collect();
     let total = all.iter().fold(Score::default(), |sum, (_, score)| sum.plus(*score));
-    let mut out = HEAD.to_string();
-    out.push_str(&result(library, &stores.found, total));
+    let mut out = HEAD.to_string() + &agreements.headline() + MADE;
+    out.push_str(&agreements.tables());
     out.push_str(LEGEND);
     for (word, means) in WORDS {
         _ = writeln!(out, "* **{word}**: {means}.");
     }
     out.push('\n');
+    out.push_str(&result(library, &stores.found, total));
     out.push_str(&table_head("paper"));
     for (paper, score) in &all {
         _ = writeln!(out, "| {paper} | {} |", score.row());
@@ -147,35 +148,27 @@ pub fn scoreboard(library: &Library, stores: &Stores) -> String {
         figures(&mut out, paper, stores);
     }
     misses(&mut out, library, &stores.found);
-    out.trim_end().to_string() + "\n"
+    Ok(out.trim_end().to_string() + "\n")
 }
 
-/// The result in a few sentences.
+/// Values, statements and figures in two sentences.
 fn result(library: &Library, store: &Store, total: Score) -> String {
     let (run, waiting) = progress(library, store);
-    let missed = total.missed();
-    let percent = |values: usize| 100.0 * values as f64 / total.values.max(1) as f64;
+    let count: usize = waiting.iter().map(|(_, count)| count).sum();
     let rest = match waiting.len() {
-        0 => "Every figure has been run.".to_string(),
-        figures => {
-            let count: usize = waiting.iter().map(|(_, count)| count).sum();
-            format!("{figures} figures with {count} values and statements have not been run.")
-        }
+        0 => String::new(),
+        figures => format!(" {figures} figures with {count} values and statements have not been run."),
     };
-    let repeated = total.again.map_or(String::new(), |again| {
-        format!("A repetition with other seeds keeps {again} of our own values, {:.0} %.\n\n", percent(again))
-    });
     format!(
-        "**{} of {} printed values are kept, {:.0} %; the best constants keep {}. {} of {} statements hold.** {} of the {missed}\n\
-         misses are explained by a run. {run} figures have been run. {rest}\n\n",
+        "{} of {} printed values are within 15 %. {} of {} statements hold. {} of {} misses are explained by a run. {run} figures have\n\
+         been run.{rest}\n\n",
         total.kept,
         total.values,
-        percent(total.kept),
-        total.constant,
         total.held,
         total.statements,
         total.explained,
-    ) + &repeated
+        total.missed(),
+    )
 }
 
 /// How many figures were run, and which others have something to judge, with how much.
@@ -196,7 +189,10 @@ fn progress(library: &Library, store: &Store) -> (usize, Vec<(String, usize)>) {
 }
 
 /// The scores as JSON: of all, of each paper, of each figure that was run, and the figures left to run.
-pub fn scores(library: &Library, stores: &Stores) -> Value {
+///
+/// # Errors
+/// As [`scoreboard`].
+pub fn scores(library: &Library, stores: &Stores) -> Result<Value, PaperError> {
     let store = &stores.found;
     let (_, waiting) = progress(library, store);
     let of_paper = |paper: &Paper| (paper.name.clone(), json!(score_of(paper, stores)));
@@ -205,18 +201,19 @@ pub fn scores(library: &Library, stores: &Stores) -> Value {
         run.filter(|name| !store.of(name).is_empty()).map(|name| (name.clone(), json!(stores.score(&name)))).collect()
     };
     let total = library.papers().iter().fold(Score::default(), |sum, paper| sum.plus(score_of(paper, stores)));
-    json!({
+    Ok(json!({
+        "agreement": Agreements::of(library, stores)?,
         "all": total,
         "papers": library.papers().iter().map(of_paper).collect::<Map<String, Value>>(),
         "figures": library.papers().iter().flat_map(of_figure).collect::<Map<String, Value>>(),
         "not_yet_run": waiting.into_iter().map(|(name, count)| (name, json!(count))).collect::<Map<String, Value>>(),
-    })
+    }))
 }
 
 fn table_head(first: &str) -> String {
     format!(
-        "| {first} | values | 5 % | 15 % | 50 % | kept | constant | again | statements | after | missed | explained | unexplained |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+        "| {first} | values | 15 % | again | statements | after | missed | explained | unexplained |\n\
+         |---|---|---|---|---|---|---|---|---|\n"
     )
 }
 

@@ -248,15 +248,6 @@ impl Outcome {
         matches!(&self.bound, Bound::Words(words) if words.ends_with(AFTER_RUN))
     }
 
-    /// Whether ours is within a part of the published value; a printed zero is judged by its own bound.
-    pub fn is_within(&self, part: f64) -> bool {
-        match (self.published, self.ours) {
-            (Some(0.0), _) => self.verdict == Judged::Kept,
-            (Some(published), Some(ours)) => rule::met(ours, published, part * published.abs()),
-            _ => false,
-        }
-    }
-
     /// Whether a repetition finds ours again, by the rule that holds for published values with ours in their place.
     pub(crate) fn is_repeated_by(&self, again: &Outcome) -> bool {
         match (self.published, self.ours, again.ours) {

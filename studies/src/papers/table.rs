@@ -11,7 +11,37 @@ use crate::papers::reading::Reading;
 use std::ops::Range;
 use toml::Spanned;
 
+/// A cell of a printed table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NamedCell {
+    /// The name of its value.
+    pub what: String,
+    /// Name of its row.
+    pub row: String,
+    /// Name of its column.
+    pub column: String,
+}
+
 impl Table {
+    /// The names of its cells, row by row.
+    pub fn names(&self) -> Vec<NamedCell> {
+        let row = |row: &String| {
+            let named = |column: &toml::Value| NamedCell {
+                what: self.named(row, column),
+                row: row.clone(),
+                column: plain(column),
+            };
+            self.columns.iter().map(named).collect::<Vec<NamedCell>>()
+        };
+        self.rows.keys().flat_map(row).collect()
+    }
+
+    /// The name of a cell's value.
+    fn named(&self, row: &str, column: &toml::Value) -> String {
+        let named = format!("{row}, {} = {}", self.column, plain(column));
+        if self.what.is_empty() { named } else { format!("{}: {named}", self.what) }
+    }
+
     /// Its cells, row by row, as values. Each is named after its row and column.
     ///
     /// # Errors
@@ -51,11 +81,9 @@ impl Table {
     fn cell(&self, row: &str, column: &toml::Value, published: &Spanned<f64>) -> Value {
         let mut selection = self.in_column(column);
         selection.insert(self.row.clone(), toml::Value::String(row.to_string()));
-        let named = format!("{row}, {} = {}", self.column, plain(column));
-        let what = if self.what.is_empty() { named } else { format!("{}: {named}", self.what) };
         let differs = self.except.iter().find(|exception| covers(exception, row, column));
         Value {
-            what,
+            what: self.named(row, column),
             published: published.clone(),
             last_place: 0.0,
             unit: self.unit.clone(),

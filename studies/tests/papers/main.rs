@@ -5,3 +5,4 @@ mod figures;
 mod library;
 mod outcomes;
 mod traces;
+mod wrong_law;

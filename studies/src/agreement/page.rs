@@ -1,0 +1,155 @@
+//! The agreement as Markdown: conclusions, then quantities.
+
+use crate::agreement::conclusion::{Carried, Judgement};
+use crate::agreement::equivalence::Equivalence;
+use crate::agreement::order::Order;
+use crate::agreement::quantity::Quantity;
+use crate::agreement::{Agreement, conclusion};
+use crate::papers::{Library, PaperError, Stores};
+use serde::Serialize;
+use std::fmt::Write as _;
+
+/// The conclusions and quantities of all papers.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Agreements {
+    /// Conclusions, by paper.
+    pub conclusions: Vec<Judgement>,
+    /// Quantities of tables, in the order of the figures.
+    pub quantities: Vec<Agreement>,
+}
+
+/// What the columns mean.
+const LEGEND: &str = "\
+* **order**: of the pairs of cells that print tells apart by more than 1 % and its last place, how many ours puts in the printed order.
+  Any constant scores 50 %. **in columns**: only pairs of one column, as of two protocols on one path. **again**: the same of a
+  repetition with other seeds against ours, about what a perfect reproduction would score.
+* **tau**: Kendall's tau-b. **interaction**: correlation of what the means of rows and columns leave, of logarithms.
+* **bias**: geometric mean of ours over print, with its 95 % interval. **limits**: factors between which 95 % of the cells lie.
+* **skill**: 1 is print, 0 the best constant, below 0 worse than that.
+* **noise**: factor of one standard deviation of one run of ours. **= / ? / ≠**: cells whose interval lies within the larger of 15 % and half
+  of the last printed place; that our runs do not decide; that lie outside. None where one constant would be within that of all cells.
+";
+
+impl Agreements {
+    /// Judges the stored outcomes.
+    ///
+    /// # Errors
+    /// A figure that cannot be read.
+    pub fn of(library: &Library, stores: &Stores) -> Result<Agreements, PaperError> {
+        let quantities: Vec<Agreement> = Quantity::all(library, stores)?.iter().filter_map(Agreement::of).collect();
+        Ok(Agreements { conclusions: conclusion::judge(library, stores, &quantities), quantities })
+    }
+
+    /// Order over the quantities that are `counted`.
+    fn order(&self, counted: impl Fn(&Agreement) -> bool) -> Order {
+        let of = |agreement: &Agreement| agreement.order;
+        self.quantities.iter().filter(|one| counted(one)).map(of).fold(Order::default(), Order::plus)
+    }
+
+    /// The result in two sentences.
+    pub fn headline(&self) -> String {
+        let count = |carried: Carried| self.conclusions.iter().filter(|one| one.carried == carried).count();
+        let all = self.order(|_| true);
+        let losses = self.order(|one| one.quantity.starts_with("Loss"));
+        let throughputs = self.order(|one| one.quantity.starts_with("Throughput"));
+        let parts: Vec<f64> = self.quantities.iter().filter_map(|one| one.order.part()).collect();
+        format!(
+            "**Of {} conclusions {} are carried, {} in part, {} not. Of {} pairs of printed cells, ours puts {} in the printed\n\
+             order: {} of throughputs, {} of losses; {} in the mean over {} quantities.**\n\n",
+            self.conclusions.len(),
+            count(Carried::Carried),
+            count(Carried::InPart),
+            count(Carried::Not),
+            all.pairs,
+            percent(all.part()),
+            percent(throughputs.part()),
+            percent(losses.part()),
+            percent((!parts.is_empty()).then(|| parts.iter().sum::<f64>() / parts.len() as f64)),
+            parts.len(),
+        )
+    }
+
+    /// The conclusions of each paper, then the quantities.
+    pub fn tables(&self) -> String {
+        let mut out =
+            "## Conclusions\n\n| paper | conclusion | place | evidence | held | |\n|---|---|---|---|---|---|\n"
+                .to_string();
+        for one in &self.conclusions {
+            let (held, all) = one.held;
+            let (carried, figures) = (one.carried.word(), one.figures.join(", "));
+            let words = one.words.split_whitespace().collect::<Vec<_>>().join(" ");
+            _ = writeln!(out, "| {} | {words} | {} | {figures} | {held} / {all} | {carried} |", one.paper, one.place);
+        }
+        out.push_str("\n## Quantities\n\n");
+        out.push_str(LEGEND);
+        out.push_str(
+            "\n| figure | quantity | cells | order | pairs | in columns | again | tau | interaction | bias | limits | skill | noise | = / ? / ≠ |\n\
+             |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+        );
+        for one in &self.quantities {
+            _ = writeln!(out, "| {} |", row(one));
+        }
+        let all = self.order(|_| true);
+        let columns = self.quantities.iter().map(|one| one.order_in_columns).fold(Order::default(), Order::plus);
+        let again = self.quantities.iter().filter_map(|one| one.order_again).fold(Order::default(), Order::plus);
+        let cells =
+            self.quantities.iter().filter_map(|one| one.equivalence).fold(Equivalence::default(), Equivalence::plus);
+        let number: usize = self.quantities.iter().map(|one| one.cells).sum();
+        _ = writeln!(
+            out,
+            "| all | | {number} | {} | {} | {} | {} | | | | | | | {} |\n",
+            percent(all.part()),
+            all.pairs,
+            percent(columns.part()),
+            percent(again.part()),
+            counts(Some(cells)),
+        );
+        out
+    }
+}
+
+fn row(one: &Agreement) -> String {
+    let cells = match one.missing {
+        0 => one.cells.to_string(),
+        missing => format!("{} ({missing} missing)", one.cells),
+    };
+    let decimals = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.2}"));
+    let between = |(from, to): (f64, f64)| format!("{} to {}", digits(from), digits(to));
+    let size = one.size;
+    let bias = size.map_or(String::new(), |size| {
+        digits(size.bias) + &size.bias_interval.map_or(String::new(), |interval| format!(" ({})", between(interval)))
+    });
+    [
+        one.figure.clone(),
+        one.quantity.clone(),
+        cells,
+        percent(one.order.part()),
+        one.order.pairs.to_string(),
+        percent(one.order_in_columns.part()),
+        percent(one.order_again.and_then(|order| order.part())),
+        decimals(one.tau),
+        decimals(one.interaction),
+        bias,
+        size.map_or(String::new(), |size| between(size.limits)),
+        decimals(size.and_then(|size| size.skill)),
+        decimals(one.noise_factor),
+        counts(one.equivalence),
+    ]
+    .join(" | ")
+}
+
+fn counts(cells: Option<Equivalence>) -> String {
+    cells.map_or(String::new(), |Equivalence { equivalent, different, undecided }| {
+        format!("{equivalent} / {undecided} / {different}")
+    })
+}
+
+fn percent(part: Option<f64>) -> String {
+    part.map_or(String::new(), |part| format!("{:.1} %", 100.0 * part))
+}
+
+/// Two significant digits.
+fn digits(value: f64) -> String {
+    let before = if value > 0.0 { value.log10().floor() as i32 } else { 0 };
+    format!("{value:.*}", (1 - before).clamp(0, 4) as usize)
+}
