@@ -32,8 +32,8 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
         let stores = Stores { found: Store::read(path).map_err(input)?, repeated: repeated(path).map_err(input)? };
         let library = Library::embedded().map_err(input)?;
         return match arguments.making.json {
-            true => say(&format!("{}\n", studies::papers::scores(&library, &stores).map_err(input)?)),
-            false => say(&studies::papers::scoreboard(&library, &stores).map_err(input)?),
+            true => say(&format!("{}\n", studies::scoreboard::scores(&library, &stores).map_err(input)?)),
+            false => say(&studies::scoreboard::scoreboard(&library, &stores).map_err(input)?),
         };
     }
     let kept = Kept::open(arguments)?;

@@ -3,6 +3,7 @@
 //! | module | subject |
 //! |---|---|
 //! | [`papers`] | figures of papers as data: published values compared with ours |
+//! | [`scoreboard`] | the page of stored outcomes |
 //! | [`agreement`] | how well stored outcomes agree with print: conclusions, order, shape, size |
 //! | [`evaluation`] | the questions of RFC 9743 to one controller |
 //! | [`matrix`] | every pair of controllers |
@@ -15,3 +16,4 @@ pub mod attack;
 pub mod evaluation;
 pub mod matrix;
 pub mod papers;
+pub mod scoreboard;

@@ -64,6 +64,8 @@ const MODULES: &[(&str, &[&str])] = &[
     ("linux/virtual_time", &["lab", "tcp"]),
     ("studies/analysis", &[]),
     ("studies/papers", &["analysis"]),
+    ("studies/agreement", &["papers"]),
+    ("studies/scoreboard", &["papers", "agreement"]),
     ("studies/evaluation", &[]),
     ("studies/matrix", &[]),
     ("studies/attack", &[]),

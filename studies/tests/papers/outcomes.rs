@@ -2,7 +2,8 @@
 
 use experiment::results::reproduction::{Claim, Figure, Value, Verdict};
 use std::path::{Path, PathBuf};
-use studies::papers::{Bound, FoundBy, Judged, Library, REPEATED, STORE, Shows, Store, Stores, scoreboard};
+use studies::papers::{Bound, FoundBy, Judged, Library, REPEATED, STORE, Shows, Store, Stores};
+use studies::scoreboard::scoreboard;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -1,9 +1,7 @@
 //! The scoreboard: a page with the stored outcomes of each paper and figure.
 
 use crate::agreement::page::Agreements;
-use crate::papers::PaperError;
-use crate::papers::library::{Library, Paper};
-use crate::papers::store::{Bound, Judged, Outcome, Store, Stores};
+use crate::papers::{Bound, Judged, Library, Outcome, Paper, PaperError, Store, Stores};
 use experiment::results::reproduction::WORDS;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
