@@ -80,8 +80,8 @@ pub fn totals(status: &Status) -> Vec<String> {
     let fallen = if reasons.is_empty() { "0".to_string() } else { reasons.join(", ") };
     vec![
         format!(
-            "{now} of {flows} connections, {} of kernel memory; since the load {begun} began, {steered} were \
-             steered{switched}",
+            "{now} of {flows} connections, {} of kernel memory; since the load: {begun} connections began, Rapid \
+             steered {steered}{switched}",
             memory_in_words(*memory)
         ),
         format!("taken over by CUBIC: {fallen}"),
