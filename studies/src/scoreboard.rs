@@ -18,6 +18,9 @@ const MADE: &str = "\
 `reproduce PAPER/FIGURE --store papers/outcomes.ndjson` fill that file. [Figures of papers](adding-a-figure.md#values-and-claims) has the
 rule of single values, [the agreement](../studies/src/agreement/mod.rs) that of quantities.
 
+![Printed values across, ours up, one panel per table and quantity, on logarithmic axes. The band is 15 % wide; the bar is one
+standard deviation of one run.](images/printed-and-ours.svg)
+
 ";
 /// Text before the table of papers.
 const LEGEND: &str = "\

@@ -20,6 +20,7 @@ pub mod conclusion;
 pub mod equivalence;
 pub mod order;
 pub mod page;
+pub mod picture;
 pub mod quantity;
 pub mod shape;
 pub mod size;

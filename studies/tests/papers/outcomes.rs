@@ -2,6 +2,8 @@
 
 use experiment::results::reproduction::{Claim, Figure, Value, Verdict};
 use std::path::{Path, PathBuf};
+use studies::agreement::picture::picture;
+use studies::agreement::quantity::Quantity;
 use studies::papers::{Bound, FoundBy, Judged, Library, REPEATED, STORE, Shows, Store, Stores};
 use studies::scoreboard::scoreboard;
 
@@ -128,6 +130,16 @@ fn documentation_page_matches_store() {
     let page = page_of(Stores { found: read(STORE), repeated: read(REPEATED) });
     let kept = std::fs::read_to_string(root().join("docs/scoreboard.md")).expect("the page");
     assert!(page == kept, "docs/scoreboard.md is not made of {STORE}: `packetscale reproduce --scoreboard` makes it");
+}
+
+/// `cargo run -p studies --example printed_and_ours > docs/images/printed-and-ours.svg`
+#[test]
+fn documentation_picture_matches_store() {
+    let read = |name: &str| Store::read(&root().join(name)).expect("a store");
+    let stores = Stores { found: read(STORE), repeated: read(REPEATED) };
+    let quantities = Quantity::all(&Library::embedded().expect("papers"), &stores).expect("quantities");
+    let kept = std::fs::read_to_string(root().join("docs/images/printed-and-ours.svg")).expect("the picture");
+    assert!(picture(&quantities) == kept, "docs/images/printed-and-ours.svg is not made of {STORE}");
 }
 
 /// A beginning that no statement has, or a name that no quantity has, would never hold.
