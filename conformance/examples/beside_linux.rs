@@ -1,7 +1,7 @@
-//! Makes `linux/table.ndjson` and `linux/queues.ndjson`: every cell of the tables in Linux, in virtual time. Existing rows
-//! are left alone, so it can be stopped and resumed. The kernel is fetched if it is not in the cache. Arguments after
-//! `--` select cells: `queues`, a law, or in how many packets one is lost; `sample` makes the cells that are
-//! repeated in tests, in their kernel.
+//! Makes `linux/table.ndjson`, `linux/queues.ndjson` and `linux/situations.ndjson`: every cell of the tables in Linux, in virtual
+//! time. Existing rows are left alone, so it can be stopped and resumed. The kernel is fetched if it is not in the cache.
+//! Arguments after `--` select cells: `queues`; `situations`, alone or with situations and laws; a law, or in how many packets one
+//! is lost; `sample` makes the cells that are repeated in tests, in their kernel.
 //!
 //!     cargo run --package conformance --example beside_linux
 
@@ -11,7 +11,7 @@ mod linux;
 mod path;
 
 use ::linux::virtual_time::{Kernel, Virtual};
-use linux::{LOSSES, Loss, Row, SAMPLE, becomes_the_guest, queues, rows, sample_kernel, table, there};
+use linux::{LOSSES, Loss, Row, SAMPLE, becomes_the_guest, queues, rows, sample_kernel, situations, table, there};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fs::File;
@@ -36,10 +36,16 @@ fn main() -> Result<(), Failure> {
         eprintln!("fetched {}", ::linux::virtual_time::fetch(KERNEL)?);
     }
     let host = linux::linux(Box::new(|| Kernel::cached(KERNEL)));
+    if let Some(("situations", of)) = words.split_first().map(|(first, rest)| (first.as_str(), rest)) {
+        return in_situations(&host, of);
+    }
     let all = LOSSES.into_iter().flat_map(|loss| loss.laws.iter().map(move |law| (*law, loss)));
     let all = all.filter(|(law, loss)| words.iter().all(|word| word == *law || *word == loss.one_in.to_string()));
     laws(&host, all.flat_map(|(law, loss)| (1..=loss.runs_there(law)).map(move |seed| (law, loss, seed))).collect())?;
-    if words.is_empty() || words == ["queues"] { disciplines(&host) } else { Ok(()) }
+    if words.is_empty() || words == ["queues"] {
+        disciplines(&host)?;
+    }
+    if words.is_empty() { in_situations(&host, &[]) } else { Ok(()) }
 }
 
 /// Makes rows, several at a time, and appends each to the file when it is made.
@@ -70,5 +76,27 @@ fn disciplines(host: &Virtual) -> Result<(), Failure> {
     let is_there = |(cell, seed): &(queues::Cell, u64)| known.iter().any(|row| row.is_of(cell) && row.seed == *seed);
     append(&queues::table(), all.filter(|cell| !is_there(cell)).collect(), |(cell, seed)| {
         queues::there(host, &cell, seed).map_err(|error| format!("{cell:?}: {error}"))
+    })
+}
+
+/// `of`: names of situations and of laws; none of a kind: all.
+fn in_situations(host: &Virtual, of: &[String]) -> Result<(), Failure> {
+    let known: Vec<situations::Row> = rows(&situations::table());
+    let asked = |name: &str, all: &[&str]| {
+        let mut of = of.iter().filter(|word| all.contains(&word.as_str())).peekable();
+        of.peek().is_none() || of.any(|word| word == name)
+    };
+    let laws: Vec<&str> = situations::laws().collect();
+    let names = situations::SITUATIONS.map(|(name, _)| name);
+    let laws_asked: Vec<&str> = laws.iter().copied().filter(|law| asked(law, &laws)).collect();
+    let mut cells = Vec::new();
+    for law in laws_asked {
+        for (name, runs) in situations::SITUATIONS.into_iter().filter(|(name, _)| asked(name, &names)) {
+            cells.extend((1..=runs).map(|seed| (name, law, seed)));
+        }
+    }
+    cells.retain(|(name, law, seed)| !known.iter().any(|row| row.is_of(name, law) && row.seed == *seed));
+    append(&situations::table(), cells, |(name, law, seed)| {
+        situations::there(host, name, law, seed).map_err(|error| format!("{law}, {name}: {error}"))
     })
 }

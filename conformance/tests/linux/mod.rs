@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 
 pub mod queues;
+pub mod situations;
 
 use crate::path::{apart, flow, link, mean, replicate, single};
 use ::linux::virtual_time::{Find, Kernel, Virtual};

@@ -4,7 +4,8 @@
 //! The window has a fraction. `n` packets are newly delivered, `m` of them marked; `virt = max(srtt, rtt_virt)`:
 //!
 //! ```text
-//! growth:    slow start: window += n - m;  then window += (n - m) s / window, after marks, too, but not after losses
+//! growth:    slow start: window += n - m;  then window += (n - m) s / window, after marks, too, but not while
+//!            losses that no timeout found are repaired
 //!            s = (srtt / virt)^2: one packet per virt and virt, whatever the round trip
 //! alpha     += gain (F - alpha) once per round trip and virt, F the part of its packets that was marked
 //! mark:      threshold = window -= alpha / 2 window, once per virt, but not in recovery;  the first: window /= 2
@@ -84,6 +85,8 @@ pub struct Prague {
     reduced_at: Option<Time>,
     /// A loss was answered; until that is over, marks are not.
     recovering: bool,
+    /// It was answered after a timeout: then the window grows while the losses are repaired (RFC 5681, section 3.1).
+    after_timeout: bool,
     srtt: Span,
     packet: Bytes,
     pacing: Rate,
@@ -110,6 +113,7 @@ impl Prague {
             alpha_at: setup.now,
             reduced_at: None,
             recovering: false,
+            after_timeout: false,
             srtt: setup.handshake_rtt,
             packet: setup.packet,
             pacing: Rate::from_bps(u64::MAX),
@@ -179,9 +183,10 @@ impl Controller for Prague {
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         self.srtt = ack.srtt;
         self.recovering &= ack.in_recovery;
+        self.after_timeout &= ack.in_recovery;
         let marked = core::mem::take(&mut self.just_marked);
         self.delivered += u64::from(ack.delivered);
-        if ack.window_limited && !ack.in_recovery {
+        if ack.window_limited && (self.after_timeout || !ack.in_recovery) {
             self.grow(ack.delivered.saturating_sub(marked));
         }
         if ack.next_unacked > self.round_end {
@@ -194,6 +199,7 @@ impl Controller for Prague {
         if loss.enters_recovery {
             self.before = Some(self.course);
             self.recovering = true;
+            self.after_timeout = false;
             self.reduce(0.5);
             self.pace();
         }
@@ -220,6 +226,7 @@ impl Controller for Prague {
         }
         self.course.window = 1.0;
         self.recovering = true;
+        self.after_timeout = true;
         self.pace();
     }
 
@@ -231,6 +238,7 @@ impl Controller for Prague {
     fn on_undo(&mut self, _undo: &Undo) {
         if let Some(before) = self.before.take() {
             self.recovering = false;
+            self.after_timeout = false;
             self.course = Course { window: self.course.window.max(before.window), threshold: before.threshold };
             self.pace();
         }

@@ -20,6 +20,7 @@ use crate::units::{Span, Time};
 
 use crate::transport::covered::{CoveredList, Delivered};
 use crate::transport::ring::Ring;
+use crate::transport::scoreboard::Coverage;
 
 /// The connection as it was when a packet left, in half a cache line. When that was, the scoreboard knows.
 #[derive(Clone, Copy, Debug)]
@@ -147,11 +148,11 @@ impl DeliverySampler {
         self.base = self.base.max(first);
     }
 
-    /// Returns the sample of the current acknowledgment, of which `likely` is the newest transmission that may have arrived.
-    /// An interval below `min_rtt` is too short to be plausible, and gives none; nor does a packet that left again since.
-    pub fn take_sample(&mut self, min_rtt: Span, likely: Option<Delivered>) -> Option<RateSample> {
+    /// Returns the sample of the current acknowledgment. An interval below `min_rtt` is too short to be plausible, and gives none;
+    /// nor does a packet that left again since.
+    pub fn take_sample(&mut self, min_rtt: Span, coverage: &Coverage) -> Option<RateSample> {
         let (Delivered { sent, transmission }, newest) = self.newest.take()?;
-        let arrived = likely.is_some_and(|likely| likely.transmission >= transmission);
+        let arrived = coverage.may_have_arrived(transmission);
         self.first_sent = self.first_sent.max(sent);
         let send_elapsed = sent.saturating_since(newest.first_sent);
         let ack_elapsed = self.delivered_time.saturating_since(newest.delivered_time);
@@ -197,7 +198,7 @@ mod tests {
     impl Driven {
         /// Whatever was covered has arrived.
         fn take_sample(&mut self, min_rtt: Span) -> Option<RateSample> {
-            self.0.take_sample(min_rtt, Some(Delivered { transmission: u64::MAX, sent: at(0) }))
+            self.0.take_sample(min_rtt, &Coverage { echo_sent: Some(at(0)), ..Coverage::new(0) })
         }
     }
 
@@ -264,8 +265,8 @@ mod tests {
         (0..2).for_each(|n| sampler.on_sent(at(0), n, n, n as u32 + 1));
         sampler.on_sent(at(330), 0, 2, 1);
         (0..2).for_each(|n| sampler.on_delivered(at(385), n));
-        let likely = Some(Delivered { transmission: 1, sent: at(0) });
-        assert_eq!(sampler.0.take_sample(Span::from_millis(10), likely).map(|s| s.interval), Some(Span::ZERO));
+        let coverage = Coverage { newest_likely: Some(Delivered { transmission: 1, sent: at(0) }), ..Coverage::new(0) };
+        assert_eq!(sampler.0.take_sample(Span::from_millis(10), &coverage).map(|s| s.interval), Some(Span::ZERO));
     }
 
     #[test]

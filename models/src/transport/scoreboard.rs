@@ -105,6 +105,12 @@ impl Coverage {
         self.delivered == 1 && self.overtaken == 1
     }
 
+    /// Whether this transmission of a packet covered may have arrived, and not only an older one. A delayed acknowledgment echoes the
+    /// first of its packets: if that is the newest transmission of one, so are those of the others.
+    pub fn may_have_arrived(&self, transmission: u64) -> bool {
+        self.echo_sent.is_some() || self.newest_likely.is_some_and(|likely| likely.transmission >= transmission)
+    }
+
     /// Adds one more packet that has arrived.
     fn add(&mut self, record: &Record) {
         let this = record.delivered();

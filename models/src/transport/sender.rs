@@ -185,7 +185,7 @@ impl<C: Extras> Sender<C> {
         self.rto_deadline = if self.board.is_empty() { Time::MAX } else { now + self.rtt.rto() };
         let min_rtt = self.rtt.min();
         let rate = match &mut self.watch {
-            Some(watch) if self.wants.rate_samples => watch.take_sample(min_rtt, coverage.newest_likely),
+            Some(watch) if self.wants.rate_samples => watch.take_sample(min_rtt, &coverage),
             _ => None,
         };
         let sample = AckSample {

@@ -5,8 +5,9 @@ use crate::congestion::{Arrival, LostFlight, Needs, RateSample};
 use crate::units::{Span, Time};
 use alloc::vec::Vec;
 
-use crate::transport::covered::{Covered, CoveredList, Delivered};
+use crate::transport::covered::{Covered, CoveredList};
 use crate::transport::delivery::DeliverySampler;
+use crate::transport::scoreboard::Coverage;
 use crate::transport::wire::{Ack, MAX_STAMPS};
 
 /// The needs of one controller for information about every packet.
@@ -147,7 +148,7 @@ impl Watch {
     }
 
     /// Returns the delivery rate that the current acknowledgment shows.
-    pub fn take_sample(&mut self, min_rtt: Span, likely: Option<Delivered>) -> Option<RateSample> {
-        self.sampler.as_mut()?.take_sample(min_rtt, likely)
+    pub fn take_sample(&mut self, min_rtt: Span, coverage: &Coverage) -> Option<RateSample> {
+        self.sampler.as_mut()?.take_sample(min_rtt, coverage)
     }
 }

@@ -42,15 +42,21 @@ impl Bottleneck {
     }
 }
 
-fn flow(seed: u64, start: Time, bottleneck: &Rc<RefCell<Bottleneck>>, loss: f64) -> Path<AnyController> {
-    let params = sender_params(Transfer::Unlimited, RTT);
-    let setup = Setup { now: start, packet: PACKET, handshake_rtt: RTT, initial_window: params.initial_window, seed };
-    let controller = (find("bbr").expect("registered").build)(&setup, &Settings::new()).expect("defaults");
+/// A flow over nothing yet; acknowledgments are for up to `delayed` packets.
+fn bare(version: &str, seed: u64, start: Time, rtt: Span, delayed: u32) -> Path<AnyController> {
+    let params = sender_params(Transfer::Unlimited, rtt);
+    let setup = Setup { now: start, packet: PACKET, handshake_rtt: rtt, initial_window: params.initial_window, seed };
+    let controller = (find(version).expect("registered").build)(&setup, &Settings::new()).expect("defaults");
     let sender = Sender::new(params, controller, start);
-    let receiver = Receiver::new(ReceiverParams { delayed_ack: 1, ..receiver_params() });
-    let mut path = Path::new(sender, receiver, RTT);
+    let receiver = Receiver::new(ReceiverParams { delayed_ack: delayed, ..receiver_params() });
+    let mut path = Path::new(sender, receiver, rtt);
     path.record = false;
     path.now = start;
+    path
+}
+
+fn flow(seed: u64, start: Time, bottleneck: &Rc<RefCell<Bottleneck>>, loss: f64) -> Path<AnyController> {
+    let mut path = bare("bbr", seed, start, RTT, 1);
     let (bottleneck, mut dice) = (bottleneck.clone(), Dice(seed));
     path.segment_fate = Box::new(move |now, _| {
         if dice.roll() < loss {
@@ -139,4 +145,21 @@ fn two_flows_share_within_a_factor_of_two() {
     let delivered = [0, 1].map(|n: usize| flows[n].sender.counters().delivered - before[n]);
     let ratio = delivered[0] as f64 / delivered[1] as f64;
     assert!((0.5..2.0).contains(&ratio), "{delivered:?}");
+}
+
+/// A wire that loses everything for two seconds, with a thousand packets in flight. Their repair is acknowledged in pairs, of
+/// which each echoes the first: the second has arrived, too, and gives a delivery rate, without which ProbeRTT would not end.
+#[test]
+fn both_versions_recover_from_an_outage() {
+    for version in ["bbr", "bbr1"] {
+        let mut path = bare(version, 1, Time::ZERO, Span::from_millis(264), 2);
+        let bottleneck = Bottleneck::new(1320);
+        path.segment_fate = Box::new(move |now, _| {
+            let lost = (at(20.0)..at(22.0)).contains(&now);
+            let delay = (!lost).then(|| bottleneck.borrow_mut().pass(now)).flatten();
+            delay.map_or_else(dropped, |delay| vec![delay])
+        });
+        let share = share(&mut path, 28.0, 40.0);
+        assert!(share > 0.85, "{version}: {share:.3}");
+    }
 }

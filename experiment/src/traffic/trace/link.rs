@@ -84,16 +84,15 @@ impl Link {
     }
 
     /// Returns the size on the wire of a packet with these lengths from the capture: how much was on the link, and how
-    /// much of that is in the file.
+    /// much is in the file. Some writers put more there than was on the link; the first counts, as in Wireshark.
     pub(super) fn size(self, original: u32, captured: u32, offset: u64) -> Result<Bytes, Fault> {
         if captured > LONGEST || original > LONGEST {
             let found = format!("a packet of {original} bytes, {captured} captured");
             return Err(Fault::bad(offset, found, format!("at most {LONGEST}")));
         }
-        if original <= self.header || captured > original {
-            let found = format!("a packet of {original} bytes, {captured} captured");
-            let expected = format!("more than {}, and no more captured", self.header);
-            return Err(Fault::bad(offset, found, expected).of_packet());
+        if original <= self.header {
+            let found = format!("a packet of {original} bytes");
+            return Err(Fault::bad(offset, found, format!("more than {}", self.header)).of_packet());
         }
         Ok(Bytes::new(u64::from(original - self.header + ETHERNET_HEADER)))
     }

@@ -112,3 +112,21 @@ fn packets_are_paced_over_the_round_trip() {
 fn packets_carry_ect1() {
     assert_eq!(prague(10, Span::from_millis(50)).needs().ecn, Ecn::Ect1);
 }
+
+/// 40 packets time out and are repaired: from 1 the window doubles to half of 40 (RFC 5681, section 3.1). A later loss stops it.
+#[test]
+fn after_a_timeout_the_window_grows_while_losses_are_repaired() {
+    let mut prague = settled(40.0, 0.0, 9, Span::from_millis(50));
+    prague.on_timeout(&Timeout { now: at(300), in_flight: 40, first: true });
+    let repair = |prague: &mut Prague, packets: u32| {
+        let srtt = prague.srtt;
+        prague.on_ack(&AckSample { in_recovery: true, ..testing::ack(at(350), packets, srtt) });
+    };
+    repair(&mut prague, 1);
+    near(prague.course.window, 2.0);
+    repair(&mut prague, 30);
+    near(prague.course.window, 20.0);
+    prague.on_loss(&loss(at(400), Span::from_millis(50)));
+    repair(&mut prague, 10);
+    near(prague.course.window, 10.0);
+}
