@@ -14,8 +14,8 @@ use crate::tcp::options::{ON_TRIAL, check_name, check_new_name};
 use crate::tcp::pins::{USER_PIN, is_user_controller};
 use crate::tcp::registration::register;
 use crate::tcp::replace::{exchange, hand_on, rename};
-use crate::tcp::steps::{active, is_ours, is_registered, not_ours, remove_unused, undo};
-use crate::tcp::{Error, devices, namespaces, pins};
+use crate::tcp::steps::{able_to_load, active, is_ours, is_registered, not_ours, remove_unused, undo};
+use crate::tcp::{Error, namespaces, pins};
 use file::File;
 use libbpf_rs::{MapCore, Object};
 use std::ffi::OsStr;
@@ -58,9 +58,7 @@ pub fn load_file(path: &Path, name: Option<&str>, replace: bool) -> Result<Loade
         None => own?,
     };
     check_new_name(&name)?;
-    able()?;
-    pins::lasting()?;
-    devices::able()?;
+    able_to_load()?;
     let _lock = pins::lock()?;
     make_way(&name, replace)?;
     let tried = try_apart(&file).map_err(|error| called(path, error))?;

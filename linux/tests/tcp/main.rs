@@ -1,6 +1,7 @@
 //! Loads Rapid into this machine's TCP, uses it between network namespaces, compares it, and unloads it. Needs root.
 
 mod again;
+mod capabilities;
 #[path = "../clang/mod.rs"]
 mod clang;
 mod clocks;
