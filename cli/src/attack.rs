@@ -54,6 +54,8 @@ fn named(word: &str) -> Result<String, Failure> {
         return Ok(plugins::written(word));
     }
     let file = std::path::absolute(word).map_err(|error| Failure::Input(format!("{word}: {error}")))?;
+    // Before the search has threads: the guard of such files begins here.
+    experiment::plugins::open(&file).map_err(|error| Failure::Input(error.to_string()))?;
     Ok(plugins::written(&file.to_string_lossy()))
 }
 

@@ -80,6 +80,10 @@ pub fn main_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>)
 
 /// As [`main_with`], for callers that end their process themselves: returns the exit code.
 pub fn code_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>) -> u8 {
+    experiment::plugins::guarded(|| done_with(hosts, words))
+}
+
+fn done_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>) -> u8 {
     let words = renamed::current(words.into_iter().collect());
     let parsed = args::command(hosts).try_get_matches_from(words).and_then(|found| Arguments::from_arg_matches(&found));
     let done = match parsed {

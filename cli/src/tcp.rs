@@ -1,11 +1,11 @@
 //! Rapid in this machine's Linux TCP: `packetscale tcp load|unload|on|off|status|top|events|log`.
 
-mod bring;
 mod events;
 mod log;
 mod prometheus;
 mod shown;
 mod top;
+mod user_controller;
 mod words;
 
 use crate::args::tcp::{Load, Named, Preset, Tcp};
@@ -32,11 +32,11 @@ impl From<Error> for Failure {
 pub fn tcp(command: &Tcp) -> Result<(), Failure> {
     match command {
         Tcp::Load(load) => match &load.file {
-            Some(file) => bring::bring(load, file),
+            Some(file) => user_controller::load(load, file),
             None => register(load),
         },
         Tcp::Unload { named, drain: false, .. } => {
-            let users = rapid_tcp::brought(&named.name)?.map_or(0, |brought| brought.users + brought.earlier);
+            let users = rapid_tcp::user_controller(&named.name)?.map_or(0, |loaded| loaded.users + loaded.earlier);
             let there = rapid_tcp::unload(&named.name)?;
             let text = match (there, users) {
                 (false, _) => "nothing was loaded\n".to_string(),
@@ -49,18 +49,18 @@ pub fn tcp(command: &Tcp) -> Result<(), Failure> {
         Tcp::Off(named) => switch(named, false),
         Tcp::On(named) => switch(named, true),
         Tcp::Status { named, prometheus: true, .. } => {
-            if let Some(brought) = rapid_tcp::brought(&named.name)? {
-                return say(&prometheus::of_brought(&named.name, &brought));
+            if let Some(loaded) = rapid_tcp::user_controller(&named.name)? {
+                return say(&prometheus::of_user_controller(&named.name, &loaded));
             }
             let (flows, counters) = (rapid_tcp::flows(&named.name)?, rapid_tcp::counters(&named.name)?);
             say(&prometheus::text(&named.name, flows, rapid_tcp::switched(&named.name)?, &counters))
         }
         Tcp::Status { named, all, .. } => {
-            if let Some(brought) = rapid_tcp::brought(&named.name)? {
+            if let Some(loaded) = rapid_tcp::user_controller(&named.name)? {
                 return say(&spoken(
                     named.json,
-                    bring::json(&named.name, &brought),
-                    &bring::text(&named.name, &brought),
+                    user_controller::json(&named.name, &loaded),
+                    &user_controller::text(&named.name, &loaded),
                 ));
             }
             let status = rapid_tcp::status(&named.name)?;
@@ -82,7 +82,7 @@ fn duration(span: Span) -> Duration {
 }
 
 fn drain(named: &Named, limit: Option<Duration>) -> Result<(), Failure> {
-    let brought = rapid_tcp::brought(&named.name)?.is_some();
+    let is_user = rapid_tcp::user_controller(&named.name)?.is_some();
     let rapid_tcp::Drained { there, left, again } = rapid_tcp::drain(&named.name, limit)?;
     let stays = if again { "; a version loaded under this name meanwhile remains" } else { "" };
     let text = match (there, left) {
@@ -92,7 +92,7 @@ fn drain(named: &Named, limit: Option<Duration>) -> Result<(), Failure> {
     };
     let object = json!({"schema": 1, "name": named.name, "unloaded": there, "left": left, "loaded_again": again});
     say(&spoken(named.json, object, &text))?;
-    match (left, brought) {
+    match (left, is_user) {
         (0, _) => Ok(()),
         (left, true) => Err(Failure::Machine(format!("timeout; {left} sockets use it until they close"))),
         (left, false) => Err(Failure::Machine(format!("timeout; CUBIC takes over {left} connections"))),

@@ -200,7 +200,7 @@ impl Searching {
         let bar = if form == Form::Bar { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
         let handler = || {
             if ENDS.swap(true, Ordering::SeqCst) {
-                std::process::exit(INTERRUPTED);
+                experiment::plugins::end(INTERRUPTED);
             }
         };
         // Without a handler either signal ends the program at once; what was judged is kept all the same.
@@ -245,7 +245,7 @@ impl Watch for Searching {
 pub fn interrupted(folder: &Path) -> ! {
     let kept = format!("interrupted: findings are in {}; the same command resumes", folder.display());
     let _ = writeln!(std::io::stderr(), "\n{kept}");
-    std::process::exit(INTERRUPTED);
+    experiment::plugins::end(INTERRUPTED);
 }
 
 /// Files and folders that are half written.
@@ -295,7 +295,7 @@ fn keep_on_interrupt(checkpoint: &Arc<Checkpoint>) {
             let _ = writeln!(std::io::stderr(), "\ninterrupted: {kept}; the same command resumes");
             // What was being begun meanwhile.
             left.iter().for_each(|path| remove(path));
-            std::process::exit(INTERRUPTED);
+            experiment::plugins::end(INTERRUPTED);
         }
     };
     // Without a handler either signal ends the program at once; finished runs are kept all the same.

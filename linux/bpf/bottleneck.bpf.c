@@ -59,7 +59,7 @@ enum { NOT_AT_ALL = 0, BY_PRIORITY = 1, BY_MARK = 2, BY_HASH = 3 };
 
 /* Written by linux/src/lab/tap.rs. All zero: a queue without flows, and a transparent wire. */
 struct wire {
-	u64 told;     /* how the queue identifies flows */
+	u64 classifier; /* how the queue identifies flows */
 	u64 handle;   /* the queue's, in the upper half of 32 bits */
 	u64 buckets;  /* number of flow buckets, at most 2^16 - 1; a power of two if identified by hash */
 	u64 random;   /* state of the generator */
@@ -119,16 +119,16 @@ INLINE u32 stamp_of(struct __sk_buff *packet, u32 now)
 	u32 first = 0, hash, bucket;
 	struct wire *here = bpf_map_lookup_elem(&wire, &first);
 
-	if (!here || here->told == NOT_AT_ALL)
+	if (!here || here->classifier == NOT_AT_ALL)
 		return now;
 	hash = bpf_get_hash_recalc(packet);
-	if (here->told == BY_HASH) {
+	if (here->classifier == BY_HASH) {
 		u32 low = (u32)here->buckets - 1;
 
 		return (now & ~low) | (hash & low);
 	}
 	bucket = 1 + (u32)((u64)hash * here->buckets >> 32);
-	if (here->told == BY_MARK)
+	if (here->classifier == BY_MARK)
 		packet->mark = bucket;
 	else
 		packet->priority = (u32)here->handle + bucket;

@@ -200,24 +200,24 @@ INLINE void reserve_run(struct bpf_sock_ops *s)
 	struct bpf_sock *sk = s->sk;
 	struct stamp_ack ack = {.ack = s->rcv_nxt};
 	struct wire_run run = {0};
-	struct stamps *told;
+	struct stamps *arrivals;
 	u32 length, i;
 
 	if (!sk || (s->skb_len && s->skb_len + WIRE_SPARE > s->mss_cache))
 		return;
-	told = bpf_sk_storage_get(&stamps, sk, 0, 0);
-	if (!told)
+	arrivals = bpf_sk_storage_get(&stamps, sk, 0, 0);
+	if (!arrivals)
 		return;
-	told->length = 0;
+	arrivals->length = 0;
 	ack.sacked = first_sacked(sk, ack.ack);
-	if (!stamp_run(told, &ack, &run))
+	if (!stamp_run(arrivals, &ack, &run))
 		return;
-	length = stamp_write(told, &run);
+	length = stamp_write(arrivals, &run);
 	/* As many arrivals as fit. */
 	for (i = 0; i < RESERVE_TRIES && length >= WIRE_BASE; i++) {
 		if (!bpf_reserve_hdr_opt(s, length, 0)) {
-			wire_cut(told->option, length);
-			told->length = length;
+			wire_cut(arrivals->option, length);
+			arrivals->length = length;
 			return;
 		}
 		length = (length - 1) & ~3u;
@@ -237,10 +237,10 @@ INLINE struct feedback *asking(struct bpf_sock_ops *s)
 INLINE void reserve_ask(struct bpf_sock_ops *s)
 {
 	struct bpf_sock *sk = s->sk;
-	struct stamps *told = sk ? bpf_sk_storage_get(&stamps, sk, 0, 0) : 0;
+	struct stamps *arrivals = sk ? bpf_sk_storage_get(&stamps, sk, 0, 0) : 0;
 
-	if (told)
-		told->length = 0;
+	if (arrivals)
+		arrivals->length = 0;
 	if (s->skb_len + WIRE_BASE <= s->mss_cache)
 		bpf_reserve_hdr_opt(s, WIRE_OFFER, 0);
 }
@@ -261,7 +261,7 @@ INLINE void on_write(struct bpf_sock_ops *s)
 	u8 offer[WIRE_OFFER];
 	struct bpf_sock *sk = s->sk;
 	struct feedback *f;
-	struct stamps *told;
+	struct stamps *arrivals;
 	u64 length;
 
 	if (s->skb_tcp_flags & TCP_SYN) {
@@ -271,14 +271,14 @@ INLINE void on_write(struct bpf_sock_ops *s)
 			note_answer(s);
 		return;
 	}
-	told = sk ? bpf_sk_storage_get(&stamps, sk, 0, 0) : 0;
-	if (told && told->length >= WIRE_BASE) {
-		length = told->length;
-		told->length = 0;
+	arrivals = sk ? bpf_sk_storage_get(&stamps, sk, 0, 0) : 0;
+	if (arrivals && arrivals->length >= WIRE_BASE) {
+		length = arrivals->length;
+		arrivals->length = 0;
 		/* A separate comparison: the verifier of Linux 6.1 does not see the bound in a difference. */
 		asm volatile("" : "+r"(length));
-		if (length <= WIRE_MAX && !bpf_store_hdr_opt(s, told->option, (u32)length, 0))
-			told->told = told->next;
+		if (length <= WIRE_MAX && !bpf_store_hdr_opt(s, arrivals->option, (u32)length, 0))
+			arrivals->reported = arrivals->next;
 		return;
 	}
 	f = asking(s);

@@ -44,8 +44,8 @@ struct stamp {
 
 struct stamps {
 	u32 noted; /* arrivals so far, modulo 2^32 */
-	u32 told;  /* arrivals before it are reported, or never will be */
-	u32 next;  /* new value of `told` once `option` has left */
+	u32 reported; /* arrivals before it are reported, or never will be */
+	u32 next;  /* new value of `reported` once `option` has left */
 	u32 length;
 	u8 option[WIRE_MAX]; /* of the acknowledgment that is being built */
 	u16 segments[STAMPS];
@@ -119,7 +119,7 @@ WIRE_STAGE int stamp_run(struct stamps *s, const struct stamp_ack *ack, struct w
 		return 0;
 	noted = stamp_count(s, 0);
 	oldest = noted < STAMPS - STAMPS_SLACK ? 0 : noted - (STAMPS - STAMPS_SLACK);
-	first = noted - s->told > noted - oldest ? oldest : s->told;
+	first = noted - s->reported > noted - oldest ? oldest : s->reported;
 	if (!stamp_find(s, ack, first, noted, &at))
 		return 0;
 	s->next = at + 1;

@@ -4,7 +4,7 @@
 //! their unit and `_total`, as <https://prometheus.io/docs/practices/naming/> asks.
 
 use super::words::{key_of, limit, seconds};
-use linux::tcp::{Brought, Counters, Limit, Reason};
+use linux::tcp::{Counters, Limit, Reason, UserController};
 use std::fmt::{Display, Write};
 
 /// What the names of all metrics begin with.
@@ -39,9 +39,9 @@ pub fn text(control: &str, flows: u32, (off, draining): (bool, bool), counters: 
 }
 
 /// Returns what is known of a congestion control that was loaded from a file.
-pub fn of_brought(control: &str, brought: &Brought) -> String {
+pub fn of_user_controller(control: &str, loaded: &UserController) -> String {
     let help = "Sockets that use it, and namespaces whose default it is.";
-    written(control, vec![one("users", "gauge", help, (brought.users + brought.earlier) as f64)])
+    written(control, vec![one("users", "gauge", help, (loaded.users + loaded.earlier) as f64)])
 }
 
 fn written(control: &str, families: Vec<Family>) -> String {

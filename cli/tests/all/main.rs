@@ -6,6 +6,7 @@ mod command;
 mod digests;
 mod estimate;
 mod evaluate;
+mod faulty;
 mod foreign;
 mod matrix;
 mod messages;

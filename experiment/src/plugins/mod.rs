@@ -7,12 +7,13 @@
 //! [`open`] reads the file and loads what it has read: what runs is what the digest of a run names, whatever is put in the
 //! file's place later. The same content is loaded once, and is never unloaded: flows keep pointers to its functions.
 //! All that it says of itself is checked, and all that it decides is bounded. What it does to memory is not: it is code
-//! and has the rights of the user.
+//! and has the rights of the user. A command that it ends says so: see `guard`.
 #![allow(unsafe_code, reason = "calls of code of users")]
 
 mod bounds;
 mod events;
 mod flaw;
+mod guard;
 mod object;
 mod open;
 mod own;
@@ -22,6 +23,7 @@ mod state;
 
 pub use bounds::{LARGEST_WINDOW, LONGEST_WAIT, MOST_STATES_BYTES, departure, window};
 pub use flaw::Flaw;
+pub use guard::{end, guarded};
 pub use object::Object;
 pub use open::{OpenError, open};
 pub use own::{Maker, NameError, Own, by_source, register, registered};

@@ -32,6 +32,8 @@ pub struct Object {
     pub summary: &'static str,
     /// What a scenario can set.
     pub parameters: Parameters,
+    /// The number of its file, for the guard.
+    pub(crate) file: u16,
     pub(crate) declared: Vec<&'static dyn Declared>,
     pub(crate) calls: Calls,
     pub(crate) layout: Layout,
@@ -80,7 +82,7 @@ impl Object {
         let calls = calls(table)?;
         let declared = settings(table)?;
         let parameters = declared.iter().map(|one| one.described()).collect::<Vec<_>>().leak();
-        Ok(Object { name, summary, parameters, declared, calls, layout, needs, loss_response })
+        Ok(Object { name, summary, parameters, file: 0, declared, calls, layout, needs, loss_response })
     }
 }
 

@@ -1,10 +1,12 @@
 //! Opens a file: reads it, and loads what was read.
 
 use crate::plugins::flaw::Flaw;
+use crate::plugins::guard;
 use crate::plugins::object::Object;
 use libloading::Library;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use packetscale_controller::abi::{SYMBOL, Table};
+use std::ffi::CStr;
 use std::fs::File;
 use std::io::{self, Write};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -50,8 +52,10 @@ pub fn open(file: &Path) -> Result<&'static Object, OpenError> {
     if let Some((_, object)) = loaded.iter().find(|(known, _)| *known == content) {
         return Ok(object);
     }
-    let table = load(&content).map_err(|(found, expected)| refuse(found, expected))?;
-    let object = Object::of(table).map_err(|Flaw { found, expected }| refuse(found, &expected))?;
+    let number = guard::number(file);
+    let table = load(&content, number).map_err(|(found, expected)| refuse(found, expected))?;
+    let mut object = Object::of(table).map_err(|Flaw { found, expected }| refuse(found, &expected))?;
+    object.file = number;
     let object = &*Box::leak(Box::new(object));
     loaded.push((content, object));
     Ok(object)
@@ -78,7 +82,7 @@ fn is_whole(content: &[u8]) -> bool {
 }
 
 /// Loads this content, for as long as the program runs, and returns what it defines.
-fn load(content: &[u8]) -> Result<&'static Table, (String, &'static str)> {
+fn load(content: &[u8], number: u16) -> Result<&'static Table, (String, &'static str)> {
     const SHARED: &str = "a shared object that this machine can load, compiled with -shared -fPIC";
     if cfg!(target_feature = "crt-static") {
         let loading = "the command of the wheel, or one that was built from source";
@@ -86,7 +90,7 @@ fn load(content: &[u8]) -> Result<&'static Table, (String, &'static str)> {
     }
     let named = in_memory(content).map_err(|error| (format!("that it cannot be copied: {error}"), SHARED))?;
     // Safety: the code in it runs with the rights of the user who named it. Nothing can be checked before.
-    let library = unsafe { Library::new(&named) };
+    let library = guard::call(number, || unsafe { Library::new(&named) });
     let library = library.map_err(|error| (format!("that it cannot be loaded: {}", cause(&error)), SHARED))?;
     // Safety: the symbol is a table, whose first two fields tell whether it is one of this version.
     let symbol = unsafe { library.get::<*const Table>(SYMBOL) };
@@ -101,12 +105,17 @@ fn load(content: &[u8]) -> Result<&'static Table, (String, &'static str)> {
 /// A name under which the loader finds this content: a file in memory, which nobody can change or replace. Its descriptor
 /// stays open, because the loader takes two files of the same name for one.
 fn in_memory(content: &[u8]) -> io::Result<PathBuf> {
-    let descriptor: OwnedFd = memfd_create(c"packetscale-controller", MFdFlags::MFD_CLOEXEC)?;
-    let mut file = File::from(descriptor);
+    let mut file = memory_file(c"packetscale-controller")?;
     file.write_all(content)?;
     let name = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
     std::mem::forget(file);
     Ok(name)
+}
+
+/// An empty file in memory, of this name.
+pub(crate) fn memory_file(name: &CStr) -> io::Result<File> {
+    let descriptor: OwnedFd = memfd_create(name, MFdFlags::MFD_CLOEXEC)?;
+    Ok(File::from(descriptor))
 }
 
 /// What the loader says, without the name of the file in memory.

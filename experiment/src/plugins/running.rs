@@ -1,5 +1,6 @@
 //! A plugin controlling one flow.
 
+use crate::plugins::guard;
 use crate::plugins::object::Object;
 use crate::plugins::state::State;
 use crate::plugins::{bounds, events};
@@ -43,7 +44,8 @@ impl Running {
         };
         let event = events::setup(setup, values);
         // Safety: the state is of the size and alignment that the object asked for, the rest lives as long as the call.
-        let answer = unsafe { (object.calls.start)(running.state.pointer(), &event, &mut running.decision) };
+        let start = || unsafe { (object.calls.start)(running.state.pointer(), &event, &mut running.decision) };
+        let answer = guard::call(object.file, start);
         match usize::try_from(answer) {
             Ok(0) => {
                 running.bound(setup.now);
@@ -58,7 +60,7 @@ impl Running {
     #[inline]
     fn tell<Event>(&mut self, call: abi::On<Event>, event: &Event, now: Time) {
         // Safety: `start` has made the state, and no other call is under way. The rest lives as long as the call.
-        unsafe { call(self.state.pointer(), event, &mut self.decision) };
+        guard::call(self.object.file, || unsafe { call(self.state.pointer(), event, &mut self.decision) });
         self.bound(now);
     }
 

@@ -4,8 +4,8 @@ use crate::tcp::machine::able;
 use crate::tcp::options::{CONTROL, Options, check_name};
 use crate::tcp::pins::refuse_user_controller;
 use crate::tcp::selftest::Trial;
-use crate::tcp::steps::{active, is_ours, is_registered, load_afresh, not_ours, undo, unload_locked};
-use crate::tcp::{Error, devices, lost, pins, replace};
+use crate::tcp::steps::{able_to_load, active, is_ours, is_registered, load_afresh, not_ours, undo, unload_locked};
+use crate::tcp::{Error, lost, pins, replace};
 
 /// Returns the bytes of the law's C struct of parameters with which connections begin; only the packet size differs.
 pub fn raw_params(options: &Options) -> Vec<u8> {
@@ -19,8 +19,7 @@ pub fn raw_params(options: &Options) -> Vec<u8> {
 /// The options are invalid, the name is already loaded, or this machine cannot run it. A failed load changes nothing.
 pub fn load(options: &Options) -> Result<Trial, Error> {
     options.check()?;
-    able()?;
-    pins::lasting()?;
+    able_to_load()?;
     let name = options.name.as_str();
     let _lock = pins::lock()?;
     refuse_user_controller(name)?;
@@ -45,9 +44,7 @@ pub fn load(options: &Options) -> Result<Trial, Error> {
 /// # Errors
 /// What is missing, as a load says it.
 pub fn readiness() -> Result<String, Error> {
-    able()?;
-    pins::lasting()?;
-    devices::able()?;
+    able_to_load()?;
     if !is_registered(CONTROL) {
         let _lock = pins::lock()?;
         let trial = replace::try_apart(&Options::default())?;

@@ -18,6 +18,27 @@ pub fn able() -> Result<(), Error> {
     Ok(())
 }
 
+/// Capabilities of a load, with their numbers (include/uapi/linux/capability.h). The first includes CAP_BPF and CAP_PERFMON.
+const NEEDED: [(&str, u32); 2] = [("CAP_SYS_ADMIN", 21), ("CAP_NET_ADMIN", 12)];
+
+/// Checks that this thread may load: mounts and namespaces are for the first capability, devices and filters for the second.
+pub fn may_load() -> Result<(), Error> {
+    let status = fs::read_to_string("/proc/thread-self/status").unwrap_or_default();
+    match lacking(&status) {
+        Some(name) => Err(Error::Machine(format!(
+            "this needs {name}, which this process lacks (as in a container or a service with fewer capabilities)"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The first needed capability that a thread lacks, from its `/proc/PID/status`.
+fn lacking(status: &str) -> Option<&'static str> {
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
+    let effective = u64::from_str_radix(effective.trim(), 16).ok()?;
+    NEEDED.iter().find(|(_, number)| effective >> number & 1 == 0).map(|(name, _)| *name)
+}
+
 /// Returns where cgroup2 is mounted for this thread, which may have entered other mounts than the process has.
 pub fn cgroup_root() -> Result<PathBuf, Error> {
     let mounts = fs::read_to_string("/proc/thread-self/mounts").unwrap_or_default();
@@ -59,6 +80,16 @@ fn fits(needed: u64, free: u64, options: &Options) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_lacking_capability() {
+        assert_eq!(lacking("Name:\tps\nCapEff:\t000001ffffffffff\n"), None);
+        // CAP_BPF, CAP_PERFMON and CAP_NET_ADMIN.
+        assert_eq!(lacking("CapEff:\t000000c000001000\n"), Some("CAP_SYS_ADMIN"));
+        assert_eq!(lacking("CapEff:\t000001ffffffefff\n"), Some("CAP_NET_ADMIN"));
+        // Without /proc the kernel's refusal has to do.
+        assert_eq!(lacking(""), None);
+    }
 
     #[test]
     fn refuses_load_without_memory() {

@@ -4,7 +4,6 @@
 //! it. No process runs in between: the kernel holds the registration, and [`pins`](self) in a private BPF file system let later
 //! commands find it.
 
-mod brought;
 mod config;
 mod counters;
 mod devices;
@@ -28,9 +27,9 @@ mod selftest;
 mod status;
 mod steps;
 mod trial_socket;
+mod user_controller;
 mod wire;
 
-pub use brought::{Bringing, Brought, Pair, Transfer, Tried, bring, brought};
 pub use counters::{Counters, counters};
 pub use devices::note_arrivals;
 pub use drain::{Drained, drain, switch};
@@ -49,3 +48,4 @@ pub use report::{Activity, Address, Fall, Fallen, Limit, Mode, Reason, Report, S
 pub use selftest::Trial;
 pub use status::{Status, flows, memory, now_ns, status, switched};
 pub use steps::is_registered;
+pub use user_controller::{LoadedFile, Pair, Transfer, Tried, UserController, load_file, user_controller};

@@ -51,11 +51,15 @@ fn namespace(kind: &str) -> Option<u64> {
     fs::metadata(format!("/proc/thread-self/ns/{kind}")).ok().map(|found| found.ino())
 }
 
+fn is_here(mounts: &File) -> bool {
+    mounts.metadata().is_ok_and(|found| Some(found.ino()) == namespace("mnt"))
+}
+
 /// The mount namespace of process 1; `None`: this thread is in it.
 fn of_process_1() -> Result<Option<File>, Error> {
     const FIRST: &str = "/proc/1/ns/mnt";
     match File::open(FIRST) {
-        Ok(first) => Ok(Some(first)),
+        Ok(first) => Ok(Some(first).filter(|first| !is_here(first))),
         Err(_) if namespace("mnt") == Some(FIRST_MOUNTS) => Ok(None),
         Err(error) => Err(Error::Machine(format!(
             "{FIRST}: {error}: pins in another mount namespace than that of process 1 could end before what they hold; run this \

@@ -12,14 +12,15 @@
 
 use crate::tcp::config::Settings;
 use crate::tcp::drain::set;
-use crate::tcp::machine::able;
 use crate::tcp::options::{ON_TRIAL, Options};
 use crate::tcp::pins::refuse_user_controller;
 use crate::tcp::programs::Receiver;
 use crate::tcp::registration::{LINK, unregister};
 use crate::tcp::report::{SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::tcp::selftest::Trial;
-use crate::tcp::steps::{attach, is_ours, is_registered, load_afresh, not_ours, provide, remove_unused, undo};
+use crate::tcp::steps::{
+    able_to_load, attach, is_ours, is_registered, load_afresh, not_ours, provide, remove_unused, undo,
+};
 use crate::tcp::{Error, devices, namespaces, pins};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -45,8 +46,7 @@ pub struct Replaced {
 /// As [`crate::tcp::load`]. A new version that this machine cannot run changes nothing.
 pub fn replace(options: &Options) -> Result<Replaced, Error> {
     options.check()?;
-    able()?;
-    pins::lasting()?;
+    able_to_load()?;
     let name = options.name.as_str();
     let _lock = pins::lock()?;
     refuse_user_controller(name)?;

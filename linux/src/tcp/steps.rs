@@ -1,6 +1,5 @@
 //! The steps of loading and unloading. Whoever takes them holds the lock of [`pins`].
 
-use crate::tcp::machine::cgroup_root;
 use crate::tcp::options::{CONTROL, ON_TRIAL, Options};
 use crate::tcp::pins::USER_PIN;
 use crate::tcp::programs::Programs;
@@ -8,11 +7,19 @@ use crate::tcp::registration::{self, LINK};
 use crate::tcp::report::{Mode, Report, SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::tcp::selftest::Trial;
 use crate::tcp::wire::value_of;
-use crate::tcp::{Error, config, devices, lost, namespaces, pins, programs, selftest};
+use crate::tcp::{Error, config, devices, lost, machine, namespaces, pins, programs, selftest};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
+
+/// Checks what every load needs, before it begins.
+pub fn able_to_load() -> Result<(), Error> {
+    machine::able()?;
+    machine::may_load()?;
+    pins::lasting()?;
+    devices::able()
+}
 
 /// Whether the kernel has a congestion control of this name, whoever registered it.
 pub fn is_registered(name: &str) -> bool {
@@ -97,7 +104,7 @@ pub fn provide(options: &Options, folder: &Path) -> Result<Programs, Error> {
     let mut programs = Programs::load(options)?;
     programs.settle(options, folder)?;
     if let Some(receiver) = &mut programs.receiver {
-        let cgroup = options.cgroup.clone().map_or_else(cgroup_root, Ok)?;
+        let cgroup = options.cgroup.clone().map_or_else(machine::cgroup_root, Ok)?;
         receiver.settle(&cgroup)?;
     }
     programs::ask(&options.name)?;

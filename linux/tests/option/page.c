@@ -80,7 +80,7 @@ static void acknowledge(void)
 	if (scanf("%u %u", &ack.ack, &ack.sacked) != 2)
 		exit(2);
 	if (stamp_run(&stamps, &ack, &run)) {
-		stamps.told = stamps.next;
+		stamps.reported = stamps.next;
 		say(&run);
 	} else {
 		puts("no");

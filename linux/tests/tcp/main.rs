@@ -1,7 +1,7 @@
 //! Loads Rapid into this machine's TCP, uses it between network namespaces, compares it, and unloads it. Needs root.
 
 mod again;
-mod brought;
+mod capabilities;
 #[path = "../clang/mod.rs"]
 mod clang;
 mod clocks;
@@ -24,6 +24,7 @@ mod slots;
 mod soak;
 mod spike;
 mod together;
+mod user_controller;
 mod window;
 
 use linux::tcp::{self, Options, Report};
@@ -106,7 +107,7 @@ fn what_the_tests_need_compiles() {
         assert!(lockstep::compiled().is_file() && lockstep::compiled_thesis().is_file());
         assert!(hostile::liars().all(|object| !object.is_empty()));
         assert!(!handover::orphan().is_empty());
-        assert!(brought::objects().all(|object| !object.is_empty()));
+        assert!(user_controller::objects().all(|object| !object.is_empty()));
         assert!(killed::objects().iter().all(|object| !object.is_empty()));
     }
 }

@@ -6,7 +6,7 @@ use super::flow::{Flow, Set};
 use super::killed::machine;
 use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route};
 use super::{able, alone};
-use linux::tcp::{self, Brought, Drained, Error, Options};
+use linux::tcp::{self, Drained, Error, Options, UserController};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -48,9 +48,9 @@ fn route(test: &str) -> Route {
     route
 }
 
-fn refusal(refused: Result<tcp::Bringing, Error>) -> String {
+fn refusal(refused: Result<tcp::LoadedFile, Error>) -> String {
     match refused {
-        Ok(brought) => panic!("accepted: {brought:?}"),
+        Ok(loaded) => panic!("accepted: {loaded:?}"),
         Err(Error::Input(words) | Error::Machine(words)) => words,
     }
 }
@@ -64,20 +64,20 @@ fn loads_and_unloads_user_controller() {
     let route = route("bring");
     route.segments(MANY_SEGMENTS);
     let was = machine(&route);
-    let found = tcp::bring(&file(&[]), None, false).unwrap_or_else(|error| panic!("{error}"));
+    let found = tcp::load_file(&file(&[]), None, false).unwrap_or_else(|error| panic!("{error}"));
     eprintln!("{:?}", found.tried);
     assert_eq!((found.name.as_str(), found.old), ("aimd", 0));
     assert!(found.tried.lossy.is_some(), "this kernel has netem");
     assert!(tcp::is_registered("aimd") && !tcp::is_registered("packetscale_try"));
-    let empty = Brought { registered: true, users: 0, earlier: 0 };
-    assert_eq!(tcp::brought("aimd").expect("root"), Some(empty));
-    assert_eq!(tcp::brought("rapid").expect("root"), None);
+    let empty = UserController { registered: true, users: 0, earlier: 0 };
+    assert_eq!(tcp::user_controller("aimd").expect("root"), Some(empty));
+    assert_eq!(tcp::user_controller("rapid").expect("root"), None);
     let rate = goodput(&transfer(&route, "aimd", 3 * SECOND), SECOND) / 1e6;
     eprintln!("{rate:.1} Mbit/s of 20");
     assert!(rate > 17.0, "{rate:.1} Mbit/s");
     // The kernel counts its users; at their end they are none.
     let flow = Flow::open(&route, "aimd", Set::BeforeConnect);
-    assert_eq!(tcp::brought("aimd").expect("root"), Some(Brought { users: 1, ..empty }));
+    assert_eq!(tcp::user_controller("aimd").expect("root"), Some(UserController { users: 1, ..empty }));
     drop(flow);
     for refused in [tcp::status("aimd").map(drop), tcp::switch("aimd", false), tcp::load(&named("aimd")).map(drop)] {
         let words = refused.expect_err("Rapid's affair").to_string();
@@ -93,7 +93,7 @@ fn maps_pinned_by_file_are_not_pinned() {
         return;
     }
     let _alone = alone();
-    tcp::bring(&file(&[PINNED]), None, false).unwrap_or_else(|error| panic!("{error}"));
+    tcp::load_file(&file(&[PINNED]), None, false).unwrap_or_else(|error| panic!("{error}"));
     assert!(!std::path::Path::new("/sys/fs/bpf/aimd_pinned").exists());
     assert!(tcp::unload("aimd").expect("unloads"));
 }
@@ -111,7 +111,7 @@ fn refuses_broken_controllers_with_reason() {
     let route = route("broken");
     let was = machine(&route);
     for (word, why) in BROKEN {
-        let words = refusal(tcp::bring(&file(&[word]), None, false));
+        let words = refusal(tcp::load_file(&file(&[word]), None, false));
         eprintln!("{words}");
         assert!(words.contains(why) && words.contains("aimd-D"), "{word}: {words}");
         assert_eq!(machine(&route), was, "{word}");
@@ -120,11 +120,11 @@ fn refuses_broken_controllers_with_reason() {
     let own = std::env::current_exe().expect("a program of this machine");
     for (path, why) in [(text, "expected an ELF file"), (own, "expected an ELF file"), ("/none".into(), "No such file")]
     {
-        let words = refusal(tcp::bring(&path, None, false));
+        let words = refusal(tcp::load_file(&path, None, false));
         assert!(words.contains(why) && words.starts_with(&path.display().to_string()), "{words}");
     }
     for (name, why) in [("cubic", "not ours"), ("a name", "letters"), ("sixteen_letters_", "15 letters")] {
-        let words = refusal(tcp::bring(&file(&[]), Some(name), false));
+        let words = refusal(tcp::load_file(&file(&[]), Some(name), false));
         assert!(words.contains(why), "{name}: {words}");
     }
     assert_eq!(machine(&route), was);
@@ -138,7 +138,7 @@ fn user_controller_cannot_take_rapids_name() {
     let _alone = alone();
     let rapid = super::Loaded::new("bring", named(""));
     for replace in [false, true] {
-        let words = refusal(tcp::bring(&file(&[]), Some(&rapid.name), replace));
+        let words = refusal(tcp::load_file(&file(&[]), Some(&rapid.name), replace));
         assert!(words.contains("is Rapid"), "{words}");
     }
     assert_eq!(tcp::status(&rapid.name).expect("still loaded").flows, 4);
@@ -155,34 +155,34 @@ fn replaced_version_drains_with_new_one() {
     route.segments(MANY_SEGMENTS);
     let was = machine(&route);
     let example = file(&[]);
-    tcp::bring(&example, None, false).unwrap_or_else(|error| panic!("{error}"));
-    assert!(refusal(tcp::bring(&example, None, false)).contains("--replace"));
+    tcp::load_file(&example, None, false).unwrap_or_else(|error| panic!("{error}"));
+    assert!(refusal(tcp::load_file(&example, None, false)).contains("--replace"));
     let mut old = Flow::open(&route, "aimd", Set::BeforeConnect);
     old.bulk(SECOND);
-    let found = tcp::bring(&example, None, true).unwrap_or_else(|error| panic!("{error}"));
+    let found = tcp::load_file(&example, None, true).unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(found.old, 1);
     let mut new = Flow::open(&route, "aimd", Set::BeforeConnect);
     let rates = [&mut old, &mut new].map(|flow| flow.bulk(SECOND) * 8.0 / 1e6);
     assert!(rates.iter().all(|rate| *rate > 1.0), "{rates:.1?} Mbit/s");
-    let both = Brought { registered: true, users: 1, earlier: 1 };
-    assert_eq!(tcp::brought("aimd").expect("root"), Some(both));
+    let both = UserController { registered: true, users: 1, earlier: 1 };
+    assert_eq!(tcp::user_controller("aimd").expect("root"), Some(both));
     // Those that have it keep it until they end.
     let late = tcp::drain("aimd", Some(Duration::ZERO)).expect("unloads");
     assert_eq!(late, Drained { there: true, left: 2, again: false });
     assert!(old.bulk(SECOND) > 1e5, "it goes on");
     drop((old, new));
-    tcp::bring(&example, None, false).unwrap_or_else(|error| panic!("{error}"));
+    tcp::load_file(&example, None, false).unwrap_or_else(|error| panic!("{error}"));
     let flow = Flow::open(&route, "aimd", Set::BeforeConnect);
     std::thread::scope(|scope| {
         let drainer = scope.spawn(|| tcp::drain("aimd", Some(30 * SECOND)));
         while tcp::is_registered("aimd") {
             std::thread::sleep(Duration::from_millis(10));
         }
-        let waits = Brought { registered: false, users: 1, earlier: 0 };
+        let waits = UserController { registered: false, users: 1, earlier: 0 };
         // The kernel counts the registration itself until all processors have noticed that the name is gone.
         let began = std::time::Instant::now();
-        while tcp::brought("aimd").expect("root") != Some(waits) {
-            assert!(began.elapsed() < SECOND, "{:?}", tcp::brought("aimd"));
+        while tcp::user_controller("aimd").expect("root") != Some(waits) {
+            assert!(began.elapsed() < SECOND, "{:?}", tcp::user_controller("aimd"));
             std::thread::sleep(Duration::from_millis(10));
         }
         drop(flow);

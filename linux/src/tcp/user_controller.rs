@@ -14,8 +14,8 @@ use crate::tcp::options::{ON_TRIAL, check_name, check_new_name};
 use crate::tcp::pins::{USER_PIN, is_user_controller};
 use crate::tcp::registration::register;
 use crate::tcp::replace::{exchange, hand_on, rename};
-use crate::tcp::steps::{active, is_ours, is_registered, not_ours, remove_unused, undo};
-use crate::tcp::{Error, devices, namespaces, pins};
+use crate::tcp::steps::{able_to_load, active, is_ours, is_registered, not_ours, remove_unused, undo};
+use crate::tcp::{Error, namespaces, pins};
 use file::File;
 use libbpf_rs::{MapCore, Object};
 use std::ffi::OsStr;
@@ -24,7 +24,7 @@ pub use trial::{Pair, Transfer, Tried};
 
 /// A loaded user controller, and the results of its trial.
 #[derive(Clone, Debug)]
-pub struct Bringing {
+pub struct LoadedFile {
     /// The name under which it is registered.
     pub name: String,
     /// Its trial.
@@ -35,7 +35,7 @@ pub struct Bringing {
 
 /// State of a user controller in the kernel.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Brought {
+pub struct UserController {
     /// Whether sockets can choose it. If not, it is unloaded when its users have ended.
     pub registered: bool,
     /// Sockets that use it, listeners included, and namespaces whose default it is.
@@ -49,7 +49,7 @@ pub struct Brought {
 ///
 /// # Errors
 /// What is wrong with the file, the name or this machine. In that case the machine is unchanged.
-pub fn bring(path: &Path, name: Option<&str>, replace: bool) -> Result<Bringing, Error> {
+pub fn load_file(path: &Path, name: Option<&str>, replace: bool) -> Result<LoadedFile, Error> {
     let file = File::read(path)?;
     let own = file.name();
     // A given name replaces an invalid one in the file.
@@ -58,14 +58,12 @@ pub fn bring(path: &Path, name: Option<&str>, replace: bool) -> Result<Bringing,
         None => own?,
     };
     check_new_name(&name)?;
-    able()?;
-    pins::lasting()?;
-    devices::able()?;
+    able_to_load()?;
     let _lock = pins::lock()?;
     make_way(&name, replace)?;
     let tried = try_apart(&file).map_err(|error| called(path, error))?;
     let old = pins::among_pins(|| offer(&file, &name))?;
-    Ok(Bringing { name, tried, old })
+    Ok(LoadedFile { name, tried, old })
 }
 
 fn called(path: &Path, error: Error) -> Error {
@@ -79,14 +77,14 @@ fn called(path: &Path, error: Error) -> Error {
 
 /// Checks that the name may be used; removes the remains of an interrupted load.
 fn make_way(name: &str, replace: bool) -> Result<(), Error> {
-    let (registered, brought) = (is_registered(name), is_user_controller(name)?);
+    let (registered, is_user) = (is_registered(name), is_user_controller(name)?);
     let refused = |why: &str| Err(Error::Machine(format!("{name} {why}")));
     match (registered, is_ours(name)?) {
         (true, false) => Err(not_ours(name)),
-        (true, true) if !brought => refused("is Rapid; unload it first, or give another --name"),
+        (true, true) if !is_user => refused("is Rapid; unload it first, or give another --name"),
         (true, true) if !replace => refused("is already loaded; --replace replaces it"),
         (false, true) => pins::among_pins(|| match pins::generations(name).iter().any(|folder| active(folder) > 0) {
-            true if !brought => refused("still has connections of Rapid; `packetscale tcp unload` ends that"),
+            true if !is_user => refused("still has connections of Rapid; `packetscale tcp unload` ends that"),
             true => Ok(()),
             false => undo(name),
         }),
@@ -146,7 +144,7 @@ fn offer(file: &File, name: &str) -> Result<usize, Error> {
 ///
 /// # Errors
 /// Not root, or no such machine.
-pub fn brought(name: &str) -> Result<Option<Brought>, Error> {
+pub fn user_controller(name: &str) -> Result<Option<UserController>, Error> {
     check_name(name)?;
     able()?;
     if !is_user_controller(name)? {
@@ -156,6 +154,6 @@ pub fn brought(name: &str) -> Result<Option<Brought>, Error> {
         let place = pins::folder(name);
         let earlier = pins::generations(name).into_iter().filter(|folder| *folder != place);
         let earlier = earlier.map(|folder| active(&folder)).sum();
-        Ok(Some(Brought { registered: is_registered(name), users: active(&place), earlier }))
+        Ok(Some(UserController { registered: is_registered(name), users: active(&place), earlier }))
     })
 }

@@ -39,7 +39,7 @@ pub struct Transfer {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Pair {
     /// The controller.
-    pub brought: Transfer,
+    pub tried: Transfer,
     /// CUBIC.
     pub cubic: Transfer,
 }
@@ -97,28 +97,28 @@ fn path(netem: &str) -> bool {
 }
 
 fn judge(pair: &Pair, grows: bool) -> Result<(), Error> {
-    let Pair { brought, cubic } = pair;
-    if brought.bytes < AMOUNT {
+    let Pair { tried, cubic } = pair;
+    if tried.bytes < AMOUNT {
         return Err(Error::Machine(format!(
             "it stalls: in {} s, {} of {AMOUNT} bytes arrived{}; with CUBIC {} bytes took {:.2} s",
             PATIENCE.as_secs(),
-            brought.bytes,
+            tried.bytes,
             if grows { "" } else { ", where one packet in a hundred is lost" },
             cubic.bytes,
             cubic.took.as_secs_f64()
         )));
     }
-    if grows && brought.window <= FIRST_WINDOW && cubic.window > FIRST_WINDOW {
+    if grows && tried.window <= FIRST_WINDOW && cubic.window > FIRST_WINDOW {
         return Err(Error::Machine(format!(
             "its window does not grow: {} packets at most; CUBIC's grew to {} over the same path",
-            brought.window, cubic.window
+            tried.window, cubic.window
         )));
     }
     Ok(())
 }
 
 fn pair(name: &str) -> Result<Pair, Error> {
-    Ok(Pair { cubic: transfer("cubic")?, brought: transfer(name)? })
+    Ok(Pair { cubic: transfer("cubic")?, tried: transfer(name)? })
 }
 
 fn transfer(control: &str) -> Result<Transfer, Error> {
@@ -161,7 +161,7 @@ mod tests {
     #[test]
     fn refuses_controller_that_stalls_or_never_grows() {
         let good = Transfer { bytes: AMOUNT, took: Duration::from_millis(90), window: 300 };
-        let pair = |brought| Pair { brought, cubic: good };
+        let pair = |tried| Pair { tried, cubic: good };
         assert!(judge(&pair(good), true).is_ok());
         let narrow = Transfer { window: FIRST_WINDOW, ..good };
         assert!(judge(&pair(narrow), true).is_err());
@@ -170,6 +170,6 @@ mod tests {
         let stalled = Transfer { bytes: AMOUNT - 1, ..good };
         assert!(judge(&pair(stalled), true).is_err() && judge(&pair(stalled), false).is_err());
         // Without growth of CUBIC's window there is no verdict.
-        assert!(judge(&Pair { brought: narrow, cubic: narrow }, true).is_ok());
+        assert!(judge(&Pair { tried: narrow, cubic: narrow }, true).is_ok());
     }
 }

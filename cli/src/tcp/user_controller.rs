@@ -4,13 +4,13 @@ use super::spoken;
 use crate::args::tcp::Load;
 use crate::outcome::Failure;
 use crate::output::say;
-use linux::tcp::{self as rapid_tcp, Bringing, Brought, Pair};
+use linux::tcp::{self as rapid_tcp, LoadedFile, Pair, UserController};
 use serde_json::{Value, json};
 use std::path::Path;
 
 /// Loads the controller of a file.
-pub fn bring(load: &Load, file: &Path) -> Result<(), Failure> {
-    let Bringing { name, tried, old } = rapid_tcp::bring(file, load.name.as_deref(), load.replace)?;
+pub fn load(load: &Load, file: &Path) -> Result<(), Failure> {
+    let LoadedFile { name, tried, old } = rapid_tcp::load_file(file, load.name.as_deref(), load.replace)?;
     let lossy =
         tried.lossy.as_ref().map_or(NO_NETEM.to_string(), |pair| trial_line("one packet in a hundred lost", pair));
     let text = format!(
@@ -28,24 +28,24 @@ pub fn bring(load: &Load, file: &Path) -> Result<(), Failure> {
 
 const NO_NETEM: &str = "this kernel has no netem: not tried with delay and losses\n";
 
-fn trial_line(path: &str, Pair { brought, cubic }: &Pair) -> String {
+fn trial_line(path: &str, Pair { tried, cubic }: &Pair) -> String {
     format!(
         "trial, {path}: {} bytes in {:.2} s, window up to {} packets; CUBIC {:.2} s, {} packets\n",
-        brought.bytes,
-        brought.took.as_secs_f64(),
-        brought.window,
+        tried.bytes,
+        tried.took.as_secs_f64(),
+        tried.window,
         cubic.took.as_secs_f64(),
         cubic.window
     )
 }
 
-fn figures(Pair { brought, cubic }: &Pair) -> Value {
-    json!({"bytes": brought.bytes, "took_s": brought.took.as_secs_f64(), "window_max_packets": brought.window,
+fn figures(Pair { tried, cubic }: &Pair) -> Value {
+    json!({"bytes": tried.bytes, "took_s": tried.took.as_secs_f64(), "window_max_packets": tried.window,
         "cubic_took_s": cubic.took.as_secs_f64(), "cubic_window_max_packets": cubic.window})
 }
 
 /// What is known of one that is loaded.
-pub fn text(name: &str, Brought { registered, users, earlier }: &Brought) -> String {
+pub fn text(name: &str, UserController { registered, users, earlier }: &UserController) -> String {
     let state = if *registered { "registered" } else { "being unloaded: new connections cannot select it" };
     let before = if *earlier > 0 { format!("; {earlier} use an earlier version") } else { String::new() };
     format!(
@@ -55,7 +55,7 @@ pub fn text(name: &str, Brought { registered, users, earlier }: &Brought) -> Str
 }
 
 /// The same as an object.
-pub fn json(name: &str, Brought { registered, users, earlier }: &Brought) -> Value {
+pub fn json(name: &str, UserController { registered, users, earlier }: &UserController) -> Value {
     json!({"schema": 1, "name": name, "brought": true, "registered": registered, "users": users,
         "users_of_earlier": earlier})
 }

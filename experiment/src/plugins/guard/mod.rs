@@ -1,0 +1,92 @@
+//! A guard for commands that run users' code: one that ends the program, or does not return, ends no command silently.
+//!
+//! ```text
+//! command ── first file ──> fork ──> the rest of the command: reads files, makes runs, writes results
+//!                            └─────> the guard: waits for its end, forwards signals, says which file ended it
+//! ```
+//!
+//! A process cannot see its own end by `_exit`, a signal or an endless call; its parent can. Without a guard, as in Python,
+//! such code ends or blocks the program that has loaded it.
+
+mod ended;
+mod seats;
+mod watch;
+
+pub(crate) use seats::call;
+
+use nix::sys::signal::{SigHandler, SigmaskHow, Signal, signal};
+use nix::unistd::{ForkResult, fork};
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::{Once, OnceLock};
+
+/// Whether a command asks for the guard.
+static ASKED: AtomicBool = AtomicBool::new(false);
+
+/// The names of files, a line each, for the guard.
+static NAMES: OnceLock<Option<File>> = OnceLock::new();
+
+/// Runs a command to its exit code. From its first file of a controller on, it runs in a process of its own.
+pub fn guarded(command: impl FnOnce() -> u8) -> u8 {
+    ASKED.store(true, Ordering::SeqCst);
+    let code = command();
+    done();
+    code
+}
+
+/// Ends the program within a command, with this exit code.
+pub fn end(code: i32) -> ! {
+    done();
+    std::process::exit(code)
+}
+
+fn done() {
+    if let (Some(_), Some(shared)) = (NAMES.get(), seats::shared()) {
+        shared.set_done();
+    }
+}
+
+/// The number of a file that is about to be loaded. Before the first, the guard begins.
+pub(crate) fn number(file: &Path) -> u16 {
+    static COUNT: AtomicU16 = AtomicU16::new(0);
+    static BEGUN: Once = Once::new();
+    BEGUN.call_once(begin);
+    if let Some(mut names) = NAMES.get().and_then(Option::as_ref) {
+        // Without its name, the file is still guarded.
+        let _ = writeln!(names, "{}", crate::scenario::visible(&file.display().to_string()));
+    }
+    COUNT.fetch_add(1, Ordering::SeqCst)
+}
+
+/// Forks where a command asks for it. A program with other threads is left alone: its copy would lack them.
+fn begin() {
+    let is_alone = || std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
+    let (Some(shared), true) = (seats::shared(), ASKED.load(Ordering::SeqCst) && is_alone()) else { return };
+    let names = super::open::memory_file(c"packetscale-controllers").ok();
+    let signals = watch::signals();
+    let Ok(before) = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK) else { return };
+    // An inherited "ignore" would take away the end of the copy.
+    // Safety: the default is no handler.
+    let _ = unsafe { signal(Signal::SIGCHLD, SigHandler::SigDfl) };
+    let _ = nix::sys::prctl::set_child_subreaper(true);
+    let (own, others) = (nix::unistd::getpid(), watch::children());
+    // Safety: there is one thread, so the copy is whole.
+    match unsafe { fork() } {
+        Ok(ForkResult::Parent { child }) => watch::watch(child, &others, shared, names, &signals),
+        Ok(ForkResult::Child) => {
+            let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
+            if nix::unistd::getppid() != own {
+                // The guard ended before it could be followed.
+                std::process::exit(ended::KILLED);
+            }
+        }
+        // Unguarded.
+        Err(_) => {
+            let _ = nix::sys::prctl::set_child_subreaper(false);
+        }
+    }
+    let _ = before.thread_set_mask();
+    let _ = NAMES.set(names);
+}
