@@ -47,6 +47,8 @@ RANGES = {
     "traffic_share": [0.3, 0.5, 0.8, 1.2],
     "burst_ms": (5.0, 200.0),
 }
+#: A buffer has at least two packets, in bytes.
+BUFFER_LEAST = 3000
 #: Random paths share no seed with a path of paths/ or of scenarios/.
 RANDOM_SEED = 20_000_003
 FULL = {"seeds": 5, "random": 40}
@@ -82,8 +84,9 @@ def draw(number: int) -> str:
     rng = random.Random(RANDOM_SEED + number)
     x = {k: rng.choice(v) if isinstance(v, list) else math.exp(rng.uniform(*map(math.log, v))) for k, v in RANGES.items()}
     seconds = min(20.0, max(5.0, 0.2 * x["rtt_ms"]))
+    buffer = max(BUFFER_LEAST, x["buffer_bdp"] * x["rate_mbps"] * x["rtt_ms"] * 125)
     text = (f'[run]\nduration = "{seconds:.3f} s"\nwarmup = "{seconds / 2.5:.3f} s"\nseed = {RANDOM_SEED + number}\n'
-            f'[path]\nrate = "{x["rate_mbps"]:.3f} Mbit/s"\ndelay = "{x["rtt_ms"] / 2:.3f} ms"\nbuffer = "{x["buffer_bdp"]:.3f} bdp"\n'
+            f'[path]\nrate = "{x["rate_mbps"]:.3f} Mbit/s"\ndelay = "{x["rtt_ms"] / 2:.3f} ms"\nbuffer = "{buffer:.0f} B"\n'
             f'loss = {x["loss"]}\n[[flow]]\ncontroller = "rapid"\ncount = {x["flows"]}\nstart = {{ uniform = ["0 s", "0.5 s"] }}\n')
     rate = f'rate = "{x["rate_mbps"] * x["traffic_share"]:.3f} Mbit/s"'
     if x["traffic"] == "on-off":
