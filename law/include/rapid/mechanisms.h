@@ -24,7 +24,6 @@ enum rapid_mechanism {
 	RAPID_LOSS_ALONE,   /* loss above 8 % does, alone */
 	RAPID_LOSSY_EXCUSE, /* two packets are no excuse for a queue where packets are lost */
 	RAPID_HEAVY_LOSS,   /* a stream that lost 30 % cuts the rate */
-	RAPID_CUT_COUNTS,   /* streams cut short are judged together */
 	RAPID_CROWD_FLOOR,  /* heavy loss lowers the floor */
 	RAPID_LONGER,       /* a queue that does not move is the path's length */
 	RAPID_STILL_TRIAL,  /* a flow of few packets tries that by sending less */

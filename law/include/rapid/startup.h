@@ -454,7 +454,7 @@ RAPID_FN void rapid_plain_read(struct rapid *law, const struct rapid_stream *s)
 		rapid_heed_heavy_loss(law, s, s->rate);
 		return;
 	}
-	if (RAPID_HAS(PLAIN_LOSS) && s->lost >= RAPID_PLAIN_LOST_PACKETS && RAPID_PLAIN_LOST_PART * s->lost >= rapid_sent_of(s)) {
+	if (RAPID_HAS(PLAIN_LOSS) && s->lost >= RAPID_PLAIN_LOST_PACKETS && RAPID_PLAIN_LOST_PART * s->lost >= s->sent) {
 		rapid_leave_lossy(law, s);
 	} else if (e->queue_ns > tolerated && e->growth > RAPID_PLAIN_GROWING_Q16 && RAPID_HAS(PLAIN_QUEUE)) {
 		rapid_leave_startup(law, RAPID_PLAIN_KEEPS(law->flow.rate) * RAPID_ONE / (u64)(RAPID_ONE + e->growth));
