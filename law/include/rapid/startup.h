@@ -16,8 +16,7 @@
  *                                and A = r_j - k_j C; leave with max(R/2, 0.92 A)
  *     losses in level K          the levels below K count; without a knee in them
  *                                leave with 0.85 r_(K-1)
- *     losses from the bottom on, others fill the path: leave with R/4
- *     or with holes
+ *     losses with holes          others fill the path: leave with R/4
  *     1/4 of a stream lost       so they do then
  *     a growing standing queue   leave at once
  *
@@ -74,10 +73,9 @@
 #define RAPID_KNEE_LEAST(below) ((below) / 10 * 9)
 
 /*
- * Where so few levels are left, the chirp shows what others do, not the rate at which the path ends. So it does where it lost two
- * packets and 1/16, and a level above the first that lost one lost none: at a path's end all levels above lose.
+ * Where a chirp lost two packets and 1/16, and a level above the first that lost one lost none, it shows what others do, not the rate at
+ * which the path ends: there all levels above lose.
  */
-#define RAPID_CROWDED_LEVELS 1
 #define RAPID_CROWDED_LOST_PACKETS 2
 #define RAPID_CROWDED_LOST_PART 16
 /*
@@ -331,8 +329,6 @@ RAPID_FN int rapid_chirp_has_hole(const struct rapid *law, u32 tried)
 /* Whether others fill the path, so that a chirp does not show where it ends. */
 RAPID_FN int rapid_chirp_is_crowded(const struct rapid *law, const struct rapid_stream *s, const struct rapid_tail *t)
 {
-	if (RAPID_HAS(CHIRP_CROWDED) && t->usable <= RAPID_CROWDED_LEVELS && t->usable < t->tried)
-		return 1;
 	return RAPID_HAS(CHIRP_HOLE) && s->lost >= RAPID_CROWDED_LOST_PACKETS && RAPID_CROWDED_LOST_PART * s->lost >= s->sent &&
 	       rapid_chirp_has_hole(law, t->tried);
 }
@@ -413,7 +409,7 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 		law->estimated = 1;
 		rapid_leave_startup(law, rapid_max(s->rate / RAPID_LEAVE_LEAST_PART,
 						   rapid_scale(law->available, RAPID_LEAVE_KNEE_Q16)));
-	} else if (t.usable < t.tried) {
+	} else if (t.usable && t.usable < t.tried) {
 		rapid_leave_startup(law, rapid_scale(rapid_level_rate(&law->chirp, t.usable - 1), RAPID_LEAVE_LOSS_Q16));
 	} else if (!t.points) {
 		/* Nothing can be read: retreat if much was lost, else ask again. */
