@@ -54,7 +54,6 @@ enum rapid_mechanism {
 	RAPID_CHIRP_FALLS,   /* a newcomer waits while the delay falls */
 	RAPID_CHIRP_MOVES,   /* a newcomer only doubles where the delay moves */
 	RAPID_CHIRP_HOLE,    /* loss with holes ends start-up at a quarter */
-	RAPID_CUT_ENOUGH,    /* a chirp cut short that left at once does not raise the rate */
 	RAPID_PLAIN_QUEUE,   /* a growing queue between chirps ends start-up */
 	RAPID_PLAIN_LOSS,    /* a quarter lost between chirps does, too */
 

@@ -27,8 +27,7 @@
  * growth and heavy loss.
  *
  * A chirp that the application interrupted ends there. It says what its whole levels
- * say, as if the highest had no stamp; without a knee R doubles at least, but not where
- * what there was left within 1/32 of a round trip. The next chirp begins with the next
+ * say, as if the highest had no stamp; without a knee R doubles at least. The next chirp begins with the next
  * answer. So answers of three packets and more come to leave as fast as the path takes
  * them (models/tests/rapid/kept.rs); without, those of less than a chirp and a plain
  * stream, 35 packets, mostly stay at R.
@@ -54,9 +53,6 @@
 /* While there is no knee the rate becomes half of the highest level heard of: eight times what it was, and at least twice. */
 #define RAPID_CHIRP_TRIED_PART 2
 #define RAPID_CHIRP_GROWTH_LEAST 2
-
-/* A chirp that the application cut short raises the rate no more where what it had left within 1/32 of a round trip. */
-#define RAPID_CUT_ENOUGH_PART 32
 
 /*
  * A level is lost, and with it those above, if it and those below have lost three packets (fewer may be chance), and 1/8 of
@@ -417,8 +413,6 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 			rapid_leave_startup(law, s->rate / RAPID_LEAVE_LEAST_PART);
 	} else if (late) {
 		rapid_leave_startup(law, rapid_max(s->rate, sent));
-	} else if (s->app_limited && duration <= law->flow.rtt_ns / RAPID_CUT_ENOUGH_PART && RAPID_HAS(CUT_ENOUGH)) {
-		/* It left soon enough. */
 	} else if (law->streams >= RAPID_NEW_STREAMS || !rapid_tail_falls(&law->chirp, &t, law->flow.rtt_ns / RAPID_CHIRP_FALLS_PART)) {
 		rapid_set_rate(law, rapid_chirp_grown(law, s, &t));
 		return 1;
