@@ -5,7 +5,8 @@
 
 The mechanisms are those of law/include/rapid/mechanisms.h. Each is compiled out in turn (controller.c), and runs over the paths in
 paths/ and over paths drawn from RANGES. A difference counts if its mean exceeds two standard errors and the floor in METRICS. A
-mechanism pays if the law is worse without it somewhere. Exit code 1: some mechanism does not pay; 2: it cannot be judged.
+mechanism pays if the law is worse without it somewhere, or if the header names the claim or test, in brackets, that fails without it.
+Exit code 1: some mechanism does not pay; 2: it cannot be judged.
 """
 
 import argparse
@@ -59,13 +60,14 @@ class Fault(Exception):
     """A table that cannot be made."""
 
 
-def mechanisms(include: Path) -> list[str]:
-    """Names in the enum, but for RAPID_NOTHING."""
+def mechanisms(include: Path) -> dict[str, str]:
+    """Names in the enum, but for RAPID_NOTHING, and what is in brackets behind each."""
     text = (include / "rapid/mechanisms.h").read_text()
     body = re.search(r"enum rapid_mechanism \{(.*?)\};", text, re.S)
     if not body:
         raise Fault(f"{include}/rapid/mechanisms.h: no enum rapid_mechanism")
-    return re.findall(r"^\tRAPID_(\w+),", body[1], re.M)[1:]
+    found = re.findall(r"^\tRAPID_(\w+),(?:.*\[(.+)\])?", body[1], re.M)
+    return dict(found[1:])
 
 
 def compile_without(include: Path, mechanism: str, out: Path) -> Path:
@@ -170,10 +172,10 @@ def table(packetscale: str, include: Path, names: list[str], seeds: int, draws: 
     ]
 
 
-def report(rows: list[dict], names: list[str]) -> int:
+def report(rows: list[dict], names: dict[str, str]) -> int:
     """Prints what counts. Returns the exit code."""
     idle = []
-    for name in names:
+    for name, elsewhere in names.items():
         own = [r for r in rows if r["mechanism"] == name]
         if not any(r["difference"] for r in own):
             print(f"{name}: no run changes")
@@ -181,7 +183,9 @@ def report(rows: list[dict], names: list[str]) -> int:
             unit = METRICS[r["metric"]][1]
             print(f'{name:16} {r["verdict"]} {r["path"]:10} {r["metric"]:18} {r["with"]:9.3f} -> {r["without"]:.3f} {unit}'
                   f' ({r["difference"]:+.3f} ± {r["error"]:.3f})')
-        if not any(r["verdict"] == "earns" for r in own):
+        if elsewhere:
+            print(f"{name}: pays in {elsewhere}")
+        elif not any(r["verdict"] == "earns" for r in own):
             idle.append(name)
     if idle:
         print(f"no path on which it pays: {', '.join(idle)}", file=sys.stderr)
@@ -208,9 +212,9 @@ def main() -> int:
         for word, among in [(w, names) for w in asked.mechanisms] + [(w, known) for w in chosen]:
             if word not in among:
                 raise Fault(f"unknown: {word}; expected one of {', '.join(among)}")
-        names = asked.mechanisms or names
+        names = {name: names[name] for name in asked.mechanisms or names}
         paths = [HERE / "paths" / f"{name}.toml" for name in chosen]
-        rows = table(asked.packetscale, asked.include.resolve(), names, size["seeds"], draws, paths, asked.jobs)
+        rows = table(asked.packetscale, asked.include.resolve(), list(names), size["seeds"], draws, paths, asked.jobs)
     except (Fault, OSError) as fault:
         print(f"ablate.py: {fault}", file=sys.stderr)
         return 2
