@@ -31,7 +31,7 @@ fn cause(kind: Kind, genome: &Genome) -> String {
         }
         Kind::Policer => {
             let (rate, bucket) = (percent(Id::PolicerRate), of(Id::PolicerBucket));
-            format!("a policer takes {rate} % of the rate, with a bucket of {bucket} packets")
+            format!("a policer lets {rate} % of the rate pass, with a bucket of {bucket} packets")
         }
         Kind::Delay => {
             let (at, hold) = (of(Id::DelayAt), of(Id::DelayHold));
