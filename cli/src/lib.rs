@@ -80,7 +80,12 @@ pub fn main_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>)
 
 /// As [`main_with`], for callers that end their process themselves: returns the exit code.
 pub fn code_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>) -> u8 {
-    experiment::plugins::guarded(|| done_with(hosts, words))
+    experiment::plugins::guarded(warn, || done_with(hosts, words))
+}
+
+/// A line on standard error.
+fn warn(line: &str) {
+    let _ = writeln!(std::io::stderr(), "{}", visible(line));
 }
 
 fn done_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>) -> u8 {
@@ -101,7 +106,7 @@ fn done_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>) -> 
         Err(Failure::Machine(message)) => (3, message),
     };
     terminal::wait_if_ending();
-    let _ = writeln!(std::io::stderr(), "{}", visible(&message));
+    warn(&message);
     code
 }
 

@@ -5,7 +5,8 @@
 
 The mechanisms are those of law/include/rapid/mechanisms.h. Each is compiled out in turn (controller.c), and runs over the paths in
 paths/ and over paths drawn from RANGES. A difference counts if its mean exceeds two standard errors and the floor in METRICS. A
-mechanism pays if the law is worse without it somewhere. Exit code 1: some mechanism does not pay; 2: it cannot be judged.
+mechanism pays if the law is worse without it somewhere, or if the header names the claim or test, in brackets, that fails without it.
+Exit code 1: some mechanism does not pay; 2: it cannot be judged.
 """
 
 import argparse
@@ -47,6 +48,8 @@ RANGES = {
     "traffic_share": [0.3, 0.5, 0.8, 1.2],
     "burst_ms": (5.0, 200.0),
 }
+#: A buffer has at least two packets, in bytes.
+BUFFER_LEAST = 3000
 #: Random paths share no seed with a path of paths/ or of scenarios/.
 RANDOM_SEED = 20_000_003
 FULL = {"seeds": 5, "random": 40}
@@ -57,13 +60,14 @@ class Fault(Exception):
     """A table that cannot be made."""
 
 
-def mechanisms(include: Path) -> list[str]:
-    """Names in the enum, but for RAPID_NOTHING."""
+def mechanisms(include: Path) -> dict[str, str]:
+    """Names in the enum, but for RAPID_NOTHING, and what is in brackets behind each."""
     text = (include / "rapid/mechanisms.h").read_text()
     body = re.search(r"enum rapid_mechanism \{(.*?)\};", text, re.S)
     if not body:
         raise Fault(f"{include}/rapid/mechanisms.h: no enum rapid_mechanism")
-    return re.findall(r"^\tRAPID_(\w+),", body[1], re.M)[1:]
+    found = re.findall(r"^\tRAPID_(\w+),(?:.*\[(.+)\])?", body[1], re.M)
+    return dict(found[1:])
 
 
 def compile_without(include: Path, mechanism: str, out: Path) -> Path:
@@ -82,8 +86,9 @@ def draw(number: int) -> str:
     rng = random.Random(RANDOM_SEED + number)
     x = {k: rng.choice(v) if isinstance(v, list) else math.exp(rng.uniform(*map(math.log, v))) for k, v in RANGES.items()}
     seconds = min(20.0, max(5.0, 0.2 * x["rtt_ms"]))
+    buffer = max(BUFFER_LEAST, x["buffer_bdp"] * x["rate_mbps"] * x["rtt_ms"] * 125)
     text = (f'[run]\nduration = "{seconds:.3f} s"\nwarmup = "{seconds / 2.5:.3f} s"\nseed = {RANDOM_SEED + number}\n'
-            f'[path]\nrate = "{x["rate_mbps"]:.3f} Mbit/s"\ndelay = "{x["rtt_ms"] / 2:.3f} ms"\nbuffer = "{x["buffer_bdp"]:.3f} bdp"\n'
+            f'[path]\nrate = "{x["rate_mbps"]:.3f} Mbit/s"\ndelay = "{x["rtt_ms"] / 2:.3f} ms"\nbuffer = "{buffer:.0f} B"\n'
             f'loss = {x["loss"]}\n[[flow]]\ncontroller = "rapid"\ncount = {x["flows"]}\nstart = {{ uniform = ["0 s", "0.5 s"] }}\n')
     rate = f'rate = "{x["rate_mbps"] * x["traffic_share"]:.3f} Mbit/s"'
     if x["traffic"] == "on-off":
@@ -167,10 +172,10 @@ def table(packetscale: str, include: Path, names: list[str], seeds: int, draws: 
     ]
 
 
-def report(rows: list[dict], names: list[str]) -> int:
+def report(rows: list[dict], names: dict[str, str]) -> int:
     """Prints what counts. Returns the exit code."""
     idle = []
-    for name in names:
+    for name, elsewhere in names.items():
         own = [r for r in rows if r["mechanism"] == name]
         if not any(r["difference"] for r in own):
             print(f"{name}: no run changes")
@@ -178,7 +183,9 @@ def report(rows: list[dict], names: list[str]) -> int:
             unit = METRICS[r["metric"]][1]
             print(f'{name:16} {r["verdict"]} {r["path"]:10} {r["metric"]:18} {r["with"]:9.3f} -> {r["without"]:.3f} {unit}'
                   f' ({r["difference"]:+.3f} ± {r["error"]:.3f})')
-        if not any(r["verdict"] == "earns" for r in own):
+        if elsewhere:
+            print(f"{name}: pays in {elsewhere}")
+        elif not any(r["verdict"] == "earns" for r in own):
             idle.append(name)
     if idle:
         print(f"no path on which it pays: {', '.join(idle)}", file=sys.stderr)
@@ -205,9 +212,9 @@ def main() -> int:
         for word, among in [(w, names) for w in asked.mechanisms] + [(w, known) for w in chosen]:
             if word not in among:
                 raise Fault(f"unknown: {word}; expected one of {', '.join(among)}")
-        names = asked.mechanisms or names
+        names = {name: names[name] for name in asked.mechanisms or names}
         paths = [HERE / "paths" / f"{name}.toml" for name in chosen]
-        rows = table(asked.packetscale, asked.include.resolve(), names, size["seeds"], draws, paths, asked.jobs)
+        rows = table(asked.packetscale, asked.include.resolve(), list(names), size["seeds"], draws, paths, asked.jobs)
     except (Fault, OSError) as fault:
         print(f"ablate.py: {fault}", file=sys.stderr)
         return 2

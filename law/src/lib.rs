@@ -4,9 +4,9 @@
 //! Every struct here is mirrored in `src/face.h`, `src/face.c` or `include/rapid/`, which state units. `packetscale_models::rapid`
 //! is the safe interface.
 //!
-//! Start reading at `include/rapid/rapid.h` (what a host calls), then `frame.h` (packet clock, streams, records),
-//! `measure.h` (what a stream shows of the path), `envelope.h` (how the default law moves the rate; `queue.h` serves it),
-//! `coalescing.h`, `skew.h`, `startup.h`, and `thesis.h` (the dissertation's law).
+//! `SPEC.md` says what the default law does. In code, start at `include/rapid/rapid.h` (what a host calls), then `frame.h`
+//! (packet clock, streams, records), `measure.h` (what a stream shows of the path), `envelope.h` (how the default law moves
+//! the rate; `queue.h` serves it), `coalescing.h`, `skew.h`, `startup.h`, and `thesis.h` (the dissertation's law).
 #![no_std]
 #![allow(missing_docs, reason = "fields and functions are those of the C headers, where they are described")]
 

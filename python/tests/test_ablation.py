@@ -21,6 +21,12 @@ def test_a_mechanism_that_pays_passes(root: Path, command: str) -> None:
     assert "LATE_READ        earns longer     available_share" in done.stdout
 
 
+def test_a_mechanism_whose_test_is_named_passes(root: Path, command: str) -> None:
+    done = ablate(root, command, "SPELLS")
+    assert done.returncode == 0, done.stderr
+    assert "SPELLS: pays in models/tests/rapid/kept.rs" in done.stdout
+
+
 def test_a_mechanism_that_is_off_changes_runs(root: Path, command: str, tmp_path: Path) -> None:
     table = tmp_path / "table.csv"
     ablate(root, command, "LATE_READ", "--csv", str(table))

@@ -14,6 +14,7 @@ mod bounds;
 mod events;
 mod flaw;
 mod guard;
+mod memory;
 mod object;
 mod open;
 mod own;

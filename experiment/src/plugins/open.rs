@@ -1,15 +1,12 @@
 //! Opens a file: reads it, and loads what was read.
 
 use crate::plugins::flaw::Flaw;
-use crate::plugins::guard;
 use crate::plugins::object::Object;
+use crate::plugins::{guard, memory};
 use libloading::Library;
-use nix::sys::memfd::{MFdFlags, memfd_create};
 use packetscale_controller::abi::{SYMBOL, Table};
-use std::ffi::CStr;
-use std::fs::File;
 use std::io::{self, Write};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
@@ -105,17 +102,11 @@ fn load(content: &[u8], number: u16) -> Result<&'static Table, (String, &'static
 /// A name under which the loader finds this content: a file in memory, which nobody can change or replace. Its descriptor
 /// stays open, because the loader takes two files of the same name for one.
 fn in_memory(content: &[u8]) -> io::Result<PathBuf> {
-    let mut file = memory_file(c"packetscale-controller")?;
+    let mut file = memory::file(c"packetscale-controller")?;
     file.write_all(content)?;
     let name = PathBuf::from(format!("/proc/self/fd/{}", file.as_raw_fd()));
     std::mem::forget(file);
     Ok(name)
-}
-
-/// An empty file in memory, of this name.
-pub(crate) fn memory_file(name: &CStr) -> io::Result<File> {
-    let descriptor: OwnedFd = memfd_create(name, MFdFlags::MFD_CLOEXEC)?;
-    Ok(File::from(descriptor))
 }
 
 /// What the loader says, without the name of the file in memory.

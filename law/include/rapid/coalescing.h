@@ -59,7 +59,7 @@
 #define RAPID_FRAME_EXCUSED_ROUND_PART 8
 #define RAPID_FRAME_EXCUSED_MAX_NS 1000000
 
-/* Half of a usual level (envelope.h): it keeps a stamp where fewer are missing in a row. */
+/* Half of a usual level (measure.h): it keeps a stamp where fewer are missing in a row. */
 #define RAPID_HOLE_LEAST 8
 /* A longer hole counts as this. */
 #define RAPID_HOLE_MOST (1 << 15)

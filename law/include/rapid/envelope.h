@@ -1,78 +1,17 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The default law: lower envelopes of delay, and a proportional margin.
+ * Control of the default law: how a stream moves the rate. law/SPEC.md says what it does and why; measure.h what it reads.
  *
- * A stream rises through four levels r_0..r_3 around the mean rate R. Of each
- * half-level the law keeps only the smallest delay d = arrival - departure. This
- * ignores coalesced interrupts, holes and delayed acknowledgments, costs one
- * comparison per packet, and needs no array. Where a level of rate r loads a path of
- * capacity C beyond what is available, A, d rises with slope (r - A) / C:
- *
- *     slope2 = (d(3, first half)  - d(2, first half)) / duration of level 2
- *     slope3 = (d(3, second half) - d(3, first half)) / half the duration of level 3
- *
- * Two slopes give C (the line through them) and A (where the line meets zero), and
- * so the share s = R / C of this flow. The rate then moves towards a target that
- * depends on one stream alone, its own mean rate R_s and what it saw:
- *
- *     X = R_s (1 + G ((1 - m) A / R_s - 1)),   G = min(0.7, s + 0.15)
+ *     X = r (1 + G ((1 - m) A / r - 1)),   G = min(0.7, s + 0.15)
  *     R = R + min(1, 4 dt / T) (X - R)
  *
- * Because X is absolute, the many streams of one round trip do not compound. In
- * the fluid limit (1 - m) A alone makes equal shares the only equilibrium, with
- * an empty queue: R_i = h (1 - m) / m with the same spare capacity h for all. (What
- * the fluid does there, and why three flows and more go past it and cycle: docs/theory.md.)
- *
- * Where a stream meets no limit and the path is empty, a flow of less than a quarter of C adds
- * C (1 - 4 s)^2 / 70 besides, a quarter of its rate at most (half, if it has few packets), so that
- * a newcomer gets its part beside bursts, too. This C counts streams that say s < 0 as s = 0.
- * Then three corrections lower X (queue.h): a standing queue q lowers it by at most
- * 7 % (the drain); a queue that still grows caps it at the rate received; loss
- * counts where it rises with the probing rate, or when a queue confirms it, or
- * above 8 %. A stream that lost 30 % cuts the rate at once.
- *
- * Choices beyond the above:
- *  1. The mean rate of a stream is what was sent over how long it took, as
- *     recorded. So R does not run away on a host that cannot keep up.
- *  2. A stream gives no estimate if the application had nothing to send during it,
- *     or if it took over 9/8 of its plan: it does not have the levels that its
- *     slopes need. If its sender was late (not idle), it still pulls R towards the
- *     top level of what was really sent, and asks whether the path is longer (4).
- *     R otherwise stays. A pause of a round trip ends the stream, so that what follows
- *     has one of its own.
- *  3. The base delay is the smallest of 30-60 s. With 5-10 s, ten flows that enter
- *     a second apart never see an empty queue together: the early ones forget
- *     the base, the late ones take the queue for it and starve the early ones
- *     (Jain 0.45 and 20 ms of queue instead of 0.97 and 0.3 ms). Clocks that drift
- *     by 50 ppm invent 3 ms in a minute, which the round trip bounds. There is no
- *     periodic deeper drain.
- *  4. A path that becomes longer would look like a queue for that minute. If a
- *     queue stays within two packets for eight round trips although there seems to be
- *     room to drain it (and, with few packets, also while the flow then sends a quarter
- *     less: queue.h), the law takes it for the new base. Late streams that are quiet ask, too:
- *     the window of the shorter path is what makes them late.
- *  5. Windows below 16 packets make streams longer than a round trip: 4 levels of
- *     4 packets, or of 2 in a crowd, with weight one per stream. Such a stream does not
- *     lower R if it says nothing against it: it began at an older one. The floor is two
- *     packets per round trip as it is now, and less in a crowd (queue.h): on a path
- *     shorter than a packet's own time (two hosts in one machine) two packets per
- *     smallest round trip can be many times the capacity.
- *  6. Where the application pauses, streams are as short as what it sends at a time,
- *     down to eight packets: else answers of less than a stream would never give an
- *     estimate, and a rate that has fallen would stay where it is.
- *
- * Goals not reached, measured with an exact bottleneck (models/tests/rapid; three seeds where
- * flows share):
- *  - at 400 Gbit/s with 1500 B, 99 % of packets wait less than 22 packet times,
- *    not 16: a level must last 5 us for stamps of 100 ns, and is 170 packets.
- *  - ten flows of 100 ms round trip are still converging five seconds after the
- *    last has entered (Jain 0.78 to 0.97 by seed and spacing of entries; 0.95 to
- *    0.99 after fifteen), and ten flows keep a cycle of 0 to 5 ms of queue: their
- *    gains sum to 2.5.
- *  - after others take 30 % of a path, the rate stays at 0.87 of what is left while
- *    the queue that the step made drains, about eight round trips.
- * Not measured here: traffic that fills deep buffers, against which the law must
- * yield, since it takes what the law drains; clocks that drift; several bottlenecks.
+ * Goals not reached, measured with an exact bottleneck (models/tests/rapid; three seeds where flows share):
+ *  - at 400 Gbit/s with 1500 B, 99 % of packets wait less than 22 packet times, not 16: a level must last 5 us for stamps of 100 ns, and
+ *    is 170 packets.
+ *  - ten flows of 100 ms round trip are still converging five seconds after the last has entered (Jain 0.78 to 0.97 by seed and
+ *    spacing of entries; 0.95 to 0.99 after fifteen), and ten flows keep a cycle of 0 to 5 ms of queue: their gains sum to 2.5.
+ *  - after others take 30 % of a path, the rate stays at 0.87 of what is left while the queue that the step made drains, about eight
+ *    round trips.
  */
 #ifndef RAPID_ENVELOPE_H
 #define RAPID_ENVELOPE_H

@@ -36,8 +36,6 @@
 #define RAPID_HEAVY_LOSS_PACKETS 2
 #define RAPID_HEAVY_LOSS_Q16 RAPID_Q16(300)
 #define RAPID_HEAVY_LOSS_KEEPS_Q16 (RAPID_ONE / 4)
-/* Of streams that the application cut short, so many packets are judged together: two of three lost would be chance. */
-#define RAPID_CUT_PACKETS 16
 
 /* A queue that stands still although the path seems to have room for 3 % more, for eight round trips and streams. */
 #define RAPID_DOUBT_ROOM_Q16 RAPID_Q16(1030)
@@ -107,33 +105,13 @@ RAPID_STAGE u64 rapid_hold_back(const struct rapid *law, const struct rapid_sigh
 	return target;
 }
 
-/* What losses are a part of. A stream that was cut short counts as one of 16 packets at least, as most are. */
-RAPID_FN u32 rapid_sent_of(const struct rapid_stream *s)
-{
-	return s->app_limited && RAPID_HAS(CUT_COUNTS) ? (u32)rapid_max(s->sent, RAPID_CUT_PACKETS) : s->sent;
-}
-
-/*
- * A stream that lost 30 % cuts the rate at once, even without an estimate. Those that were cut short count together until they
- * are 16 packets.
- */
+/* A stream that lost 30 % cuts the rate at once, even without an estimate. */
 RAPID_FN void rapid_heed_heavy_loss(struct rapid *law, const struct rapid_stream *s, u64 rate)
 {
-	u32 sent = s->sent, packets = s->lost;
-	u64 kept;
-	s64 lost;
+	s64 lost = rapid_fraction(s->lost, s->sent);
+	u64 kept = rapid_max(RAPID_HEAVY_LOSS_KEEPS_Q16, (u64)(RAPID_ONE - lost));
 
-	if (s->app_limited && RAPID_HAS(CUT_COUNTS)) {
-		sent += law->cut_sent;
-		packets += law->cut_lost;
-		law->cut_sent = sent < RAPID_CUT_PACKETS ? (u16)sent : 0;
-		law->cut_lost = sent < RAPID_CUT_PACKETS ? (u16)packets : 0;
-		if (sent < RAPID_CUT_PACKETS)
-			return;
-	}
-	lost = rapid_fraction(packets, sent);
-	kept = rapid_max(RAPID_HEAVY_LOSS_KEEPS_Q16, (u64)(RAPID_ONE - lost));
-	if (packets >= RAPID_HEAVY_LOSS_PACKETS && lost >= RAPID_HEAVY_LOSS_Q16 && RAPID_HAS(HEAVY_LOSS))
+	if (s->lost >= RAPID_HEAVY_LOSS_PACKETS && lost >= RAPID_HEAVY_LOSS_Q16 && RAPID_HAS(HEAVY_LOSS))
 		rapid_set_rate(law, rapid_min(law->flow.rate, rapid_scale(rate, kept)));
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * The Rapid rate law: the one header a host includes. (The dissertation's law, with entry points and a state of its own, in
- * the same frame: thesis.h.)
+ * The Rapid rate law: the one header a host includes. law/SPEC.md says what the law does. (The dissertation's law, with entry points and
+ * a state of its own, in the same frame: thesis.h.)
  *
  * A host calls rapid_init once, then
  *

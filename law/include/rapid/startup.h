@@ -16,8 +16,7 @@
  *                                and A = r_j - k_j C; leave with max(R/2, 0.92 A)
  *     losses in level K          the levels below K count; without a knee in them
  *                                leave with 0.85 r_(K-1)
- *     losses from the bottom on, others fill the path: leave with R/4
- *     or with holes
+ *     losses with holes          others fill the path: leave with R/4
  *     1/4 of a stream lost       so they do then
  *     a growing standing queue   leave at once
  *
@@ -28,8 +27,7 @@
  * growth and heavy loss.
  *
  * A chirp that the application interrupted ends there. It says what its whole levels
- * say, as if the highest had no stamp; without a knee R doubles at least, but not where
- * what there was left within 1/32 of a round trip. The next chirp begins with the next
+ * say, as if the highest had no stamp; without a knee R doubles at least. The next chirp begins with the next
  * answer. So answers of three packets and more come to leave as fast as the path takes
  * them (models/tests/rapid/kept.rs); without, those of less than a chirp and a plain
  * stream, 35 packets, mostly stay at R.
@@ -56,9 +54,6 @@
 #define RAPID_CHIRP_TRIED_PART 2
 #define RAPID_CHIRP_GROWTH_LEAST 2
 
-/* A chirp that the application cut short raises the rate no more where what it had left within 1/32 of a round trip. */
-#define RAPID_CUT_ENOUGH_PART 32
-
 /*
  * A level is lost, and with it those above, if it and those below have lost three packets (fewer may be chance), and 1/8 of
  * theirs. (At low rates a level has two packets: it cannot lose three by itself.)
@@ -74,10 +69,9 @@
 #define RAPID_KNEE_LEAST(below) ((below) / 10 * 9)
 
 /*
- * Where so few levels are left, the chirp shows what others do, not the rate at which the path ends. So it does where it lost two
- * packets and 1/16, and a level above the first that lost one lost none: at a path's end all levels above lose.
+ * Where a chirp lost two packets and 1/16, and a level above the first that lost one lost none, it shows what others do, not the rate at
+ * which the path ends: there all levels above lose.
  */
-#define RAPID_CROWDED_LEVELS 1
 #define RAPID_CROWDED_LOST_PACKETS 2
 #define RAPID_CROWDED_LOST_PART 16
 /*
@@ -331,8 +325,6 @@ RAPID_FN int rapid_chirp_has_hole(const struct rapid *law, u32 tried)
 /* Whether others fill the path, so that a chirp does not show where it ends. */
 RAPID_FN int rapid_chirp_is_crowded(const struct rapid *law, const struct rapid_stream *s, const struct rapid_tail *t)
 {
-	if (RAPID_HAS(CHIRP_CROWDED) && t->usable <= RAPID_CROWDED_LEVELS && t->usable < t->tried)
-		return 1;
 	return RAPID_HAS(CHIRP_HOLE) && s->lost >= RAPID_CROWDED_LOST_PACKETS && RAPID_CROWDED_LOST_PART * s->lost >= s->sent &&
 	       rapid_chirp_has_hole(law, t->tried);
 }
@@ -413,7 +405,7 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 		law->estimated = 1;
 		rapid_leave_startup(law, rapid_max(s->rate / RAPID_LEAVE_LEAST_PART,
 						   rapid_scale(law->available, RAPID_LEAVE_KNEE_Q16)));
-	} else if (t.usable < t.tried) {
+	} else if (t.usable && t.usable < t.tried) {
 		rapid_leave_startup(law, rapid_scale(rapid_level_rate(&law->chirp, t.usable - 1), RAPID_LEAVE_LOSS_Q16));
 	} else if (!t.points) {
 		/* Nothing can be read: retreat if much was lost, else ask again. */
@@ -421,8 +413,6 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 			rapid_leave_startup(law, s->rate / RAPID_LEAVE_LEAST_PART);
 	} else if (late) {
 		rapid_leave_startup(law, rapid_max(s->rate, sent));
-	} else if (s->app_limited && duration <= law->flow.rtt_ns / RAPID_CUT_ENOUGH_PART && RAPID_HAS(CUT_ENOUGH)) {
-		/* It left soon enough. */
 	} else if (law->streams >= RAPID_NEW_STREAMS || !rapid_tail_falls(&law->chirp, &t, law->flow.rtt_ns / RAPID_CHIRP_FALLS_PART)) {
 		rapid_set_rate(law, rapid_chirp_grown(law, s, &t));
 		return 1;
@@ -454,7 +444,7 @@ RAPID_FN void rapid_plain_read(struct rapid *law, const struct rapid_stream *s)
 		rapid_heed_heavy_loss(law, s, s->rate);
 		return;
 	}
-	if (RAPID_HAS(PLAIN_LOSS) && s->lost >= RAPID_PLAIN_LOST_PACKETS && RAPID_PLAIN_LOST_PART * s->lost >= rapid_sent_of(s)) {
+	if (RAPID_HAS(PLAIN_LOSS) && s->lost >= RAPID_PLAIN_LOST_PACKETS && RAPID_PLAIN_LOST_PART * s->lost >= s->sent) {
 		rapid_leave_lossy(law, s);
 	} else if (e->queue_ns > tolerated && e->growth > RAPID_PLAIN_GROWING_Q16 && RAPID_HAS(PLAIN_QUEUE)) {
 		rapid_leave_startup(law, RAPID_PLAIN_KEEPS(law->flow.rate) * RAPID_ONE / (u64)(RAPID_ONE + e->growth));

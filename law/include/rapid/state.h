@@ -181,8 +181,6 @@ struct rapid {
 	struct rapid_policer policer;
 	u64 spell_first;    /* the first packet since the application paused, */
 	u32 spell;          /* and how many it sent before that, from the pause before on; ~0: it has not paused */
-	u16 cut_sent;       /* packets of the last streams that it cut short, */
-	u16 cut_lost;       /* and how many of these were lost */
 	u64 quiet_rtt_ns;   /* round trip of the last stream but chirps, less its queue, if that was quiet (measure.h); else 0 */
 };
 

@@ -19,18 +19,19 @@ use nix::unistd::{ForkResult, fork};
 use std::fs::File;
 use std::io::Write;
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU16, Ordering};
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Once, OnceLock};
 
-/// Whether a command asks for the guard.
-static ASKED: AtomicBool = AtomicBool::new(false);
+/// What the guard says its lines with, if a command asks for it.
+static ASKED: OnceLock<fn(&str)> = OnceLock::new();
 
-/// The names of files, a line each, for the guard.
+/// The names of files, each with a zero behind it, for the guard.
 static NAMES: OnceLock<Option<File>> = OnceLock::new();
 
-/// Runs a command to its exit code. From its first file of a controller on, it runs in a process of its own.
-pub fn guarded(command: impl FnOnce() -> u8) -> u8 {
-    ASKED.store(true, Ordering::SeqCst);
+/// Runs a command to its exit code. From its first file of a controller on, it runs in a process of its own. `say`: prints a line
+/// for the user.
+pub fn guarded(say: fn(&str), command: impl FnOnce() -> u8) -> u8 {
+    ASKED.get_or_init(|| say);
     let code = command();
     done();
     code
@@ -55,7 +56,7 @@ pub(crate) fn number(file: &Path) -> u16 {
     BEGUN.call_once(begin);
     if let Some(mut names) = NAMES.get().and_then(Option::as_ref) {
         // Without its name, the file is still guarded.
-        let _ = writeln!(names, "{}", crate::scenario::visible(&file.display().to_string()));
+        let _ = write!(names, "{}\0", file.display());
     }
     COUNT.fetch_add(1, Ordering::SeqCst)
 }
@@ -63,8 +64,8 @@ pub(crate) fn number(file: &Path) -> u16 {
 /// Forks where a command asks for it. A program with other threads is left alone: its copy would lack them.
 fn begin() {
     let is_alone = || std::fs::read_dir("/proc/self/task").is_ok_and(|threads| threads.count() == 1);
-    let (Some(shared), true) = (seats::shared(), ASKED.load(Ordering::SeqCst) && is_alone()) else { return };
-    let names = super::open::memory_file(c"packetscale-controllers").ok();
+    let (Some(shared), Some(say), true) = (seats::shared(), ASKED.get(), is_alone()) else { return };
+    let names = crate::plugins::memory::file(c"packetscale-controllers").ok();
     let signals = watch::signals();
     let Ok(before) = signals.thread_swap_mask(SigmaskHow::SIG_BLOCK) else { return };
     // An inherited "ignore" would take away the end of the copy.
@@ -74,7 +75,9 @@ fn begin() {
     let (own, others) = (nix::unistd::getpid(), watch::children());
     // Safety: there is one thread, so the copy is whole.
     match unsafe { fork() } {
-        Ok(ForkResult::Parent { child }) => watch::watch(child, &others, shared, names, &signals),
+        Ok(ForkResult::Parent { child }) => {
+            watch::Watch { child, others, shared, names, say: *say }.until_end(&signals)
+        }
         Ok(ForkResult::Child) => {
             let _ = nix::sys::prctl::set_pdeathsig(Signal::SIGKILL);
             if nix::unistd::getppid() != own {

@@ -9,7 +9,7 @@ use nix::sys::signalfd::{SfdFlags, SignalFd};
 use nix::sys::wait::{WaitPidFlag, waitpid};
 use nix::unistd::Pid;
 use std::fs::File;
-use std::io::{Read, Seek, Write};
+use std::io::{Read, Seek};
 use std::os::fd::AsFd;
 use std::path::Path;
 
@@ -27,34 +27,46 @@ pub(super) fn signals() -> SigSet {
     SigSet::from_iter([Signal::SIGCHLD, Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP])
 }
 
-/// Waits for the end of `child`, and ends this process as it has ended. `others`: children that were there before.
-pub(super) fn watch(child: Pid, others: &[Pid], shared: &Shared, names: Option<File>, signals: &SigSet) -> ! {
-    let end = wait(child, shared, signals);
-    let inside: Vec<usize> = shared.calls().filter_map(file_of).collect();
-    let left = end_processes_left(others);
-    let names = named(names);
-    let code = match (end, shared.is_done()) {
-        (End::Code(code), true) => {
-            let forked = shared.forked();
-            if left || forked.is_some() {
-                let inside: Vec<usize> = forked.into_iter().collect();
-                say(&names_of(&inside, &names), "a call that forked; its processes were ended");
-            }
-            code
-        }
-        (End::Sent(signal), _) => end_by(signal, signals),
-        (end, _) => {
-            say(&names_of(&inside, &names), &words(end, !inside.is_empty()));
-            WRONG
-        }
-    };
-    // Safety: what the command leaves for its end is done by the process that has run it.
-    unsafe { libc::_exit(code) }
+/// The guard's process.
+pub(super) struct Watch {
+    /// The one that it watches.
+    pub child: Pid,
+    /// Children that were there before.
+    pub others: Vec<Pid>,
+    pub shared: &'static Shared,
+    pub names: Option<File>,
+    pub say: fn(&str),
 }
 
-/// `found`, of which file.
-fn say(file: &str, found: &str) {
-    let _ = writeln!(std::io::stderr(), "{file}: found {found}; expected functions that return, in the same process");
+impl Watch {
+    /// Waits for the end of the other process, and ends this one as it has ended.
+    pub fn until_end(self, signals: &SigSet) -> ! {
+        let Watch { child, others, shared, names, say } = self;
+        let end = wait(child, shared, signals);
+        let inside: Vec<usize> = shared.calls().filter_map(file_of).collect();
+        let left = end_processes_left(&others);
+        let names = named(names);
+        let say = |inside: &[usize], found: &str| {
+            let file = names_of(inside, &names);
+            say(&format!("{file}: found {found}; expected functions that return, in the same process"));
+        };
+        let code = match (end, shared.is_done()) {
+            (End::Code(code), true) => {
+                let forked = shared.forked();
+                if left || forked.is_some() {
+                    say(forked.as_slice(), "a call that forked; its processes were ended");
+                }
+                code
+            }
+            (End::Sent(signal), _) => end_by(signal, signals),
+            (end, _) => {
+                say(&inside, &words(end, !inside.is_empty()));
+                WRONG
+            }
+        };
+        // Safety: what the command leaves for its end is done by the process that has run it.
+        unsafe { libc::_exit(code) }
+    }
 }
 
 fn words(end: End, in_call: bool) -> String {
@@ -85,7 +97,7 @@ fn named(names: Option<File>) -> Vec<String> {
     if !matches!(read, Some(Ok(_))) {
         return Vec::new();
     }
-    text.lines().map(str::to_string).collect()
+    text.split_terminator('\0').map(str::to_string).collect()
 }
 
 /// How the process has ended.
