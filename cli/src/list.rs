@@ -135,6 +135,7 @@ scenarios!(
     "coexistence",
     "crowd",
     "grants",
+    "jitter",
     "learnt-bursty-10g",
     "parking-lot",
     "policer",

@@ -1,4 +1,5 @@
-//! Every claim is a scenario with expectations: `claims/*.toml` here, and `scenarios/*.toml`, which people start from.
+//! Every claim is a scenario with expectations: `claims/*.toml` here, and `scenarios/*.toml`, which people start from. `drafts/*.toml`
+//! are what standards and drafts ask for; there an expectation whose `why` has [`NOT_MET`], and then the reason, must be missed.
 //! Each file is one test. The test reads the file, makes its runs and checks its expectations, as the command does.
 //!
 //! Runs without an expectation are not made. With `PACKETSCALE_LONG` set, all replications are made, not only the first
@@ -12,8 +13,15 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
 /// Where scenarios with expectations are, and whether every run of the tests makes them.
-const FOLDERS: [(&str, bool); 4] =
-    [("claims", true), ("../scenarios", true), ("regressions", false), ("../scenarios/attack", false)];
+const FOLDERS: [(&str, bool); 5] = [
+    ("claims", true),
+    ("drafts", true),
+    ("../scenarios", true),
+    ("regressions", false),
+    ("../scenarios/attack", false),
+];
+/// Begins the reason for which an expectation is missed.
+const NOT_MET: &str = "Not met: ";
 
 /// If set, all are made, with all replications.
 const LONG: &str = "PACKETSCALE_LONG";
@@ -31,6 +39,7 @@ fn main() {
         trials.extend(files.into_iter().map(|file| one(file).with_ignored_flag(ignored)));
     }
     trials.push(Trial::test("a_missed_expectation_is_refused", a_missed_expectation_is_refused));
+    trials.push(Trial::test("a_miss_that_is_met_is_refused", a_miss_that_is_met_is_refused));
     trials.push(Trial::test("a_claim_without_expectations_is_refused", a_claim_without_expectations_is_refused));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
@@ -91,7 +100,14 @@ fn check(scenario: &Scenario) -> Result<(), Failed> {
         expectations: scenario.expectations().iter().map(|expectation| expectation.check(&runs)).collect(),
         runs,
     };
-    if results.expectations.iter().all(|expectation| expectation.met) {
+    let (missed, met): (Vec<_>, Vec<_>) =
+        results.expectations.iter().partition(|outcome| outcome.why.contains(NOT_MET));
+    if let Some(found) = missed.iter().find(|outcome| outcome.met) {
+        return Err(
+            format!("it is met now: {} {} of {} ({})", found.metric, found.bound, found.selected, found.why).into()
+        );
+    }
+    if met.iter().all(|outcome| outcome.met) {
         return Ok(());
     }
     Err(experiment::results::to_table(&results, experiment::results::Print::default()).into())
@@ -114,6 +130,17 @@ fn a_missed_expectation_is_refused() -> Result<(), Failed> {
             Ok(())
         }
         other => Err(format!("a utilisation of 1.5 was believed: {other:?}").into()),
+    }
+}
+
+fn a_miss_that_is_met_is_refused() -> Result<(), Failed> {
+    let bound = |at_least: f64| {
+        format!("[[expect]]\nmetric = \"utilisation\"\nat_least = {at_least:?}\nwhy = \"a test. {NOT_MET}too much\"\n")
+    };
+    check(&small(&bound(1.5)))?;
+    match check(&small(&bound(0.5))) {
+        Err(failed) if failed.message().is_some_and(|text| text.starts_with("it is met now")) => Ok(()),
+        other => Err(format!("a utilisation above 0.5 was missed: {other:?}").into()),
     }
 }
 

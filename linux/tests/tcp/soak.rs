@@ -10,7 +10,8 @@
 //! An hour takes some twenty minutes of a processor. The first violation ends all workers.
 //!
 //! Limits: lost SYNs disable the option for an address for ten minutes, so one in five connections is CUBIC's for lack of
-//! arrivals; one in six selects CUBIC, and some find no slot.
+//! arrivals; one in six selects CUBIC, one in three changes its controller while it sends, one in three has a peer whose listener
+//! selects the controller, and some find no slot.
 
 use super::connection::{open, sample};
 use super::killed::machine;
@@ -18,9 +19,11 @@ use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path, RECEIVER, run};
 use super::{Loaded, able, alone, long};
 use linux::tcp::{self, Options};
 use nix::libc;
+use nix::sys::socket::{setsockopt, sockopt};
+use std::ffi::OsString;
 use std::io::{ErrorKind, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsFd, AsRawFd};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -183,6 +186,13 @@ impl Watched {
         all
     }
 
+    /// Changes the controller, if this connection changes any.
+    fn change(&self, among: Option<&str>, random: &mut fastrand::Rng) {
+        if let Some(control) = among {
+            select(&self.stream, ["cubic", "reno", control, control][random.usize(0..4)]);
+        }
+    }
+
     fn pause(&mut self, long: Duration) {
         let until = Instant::now() + long;
         while Instant::now() < until {
@@ -200,18 +210,26 @@ impl Watched {
     }
 }
 
+/// Selects the controller of a socket.
+fn select(socket: &impl AsFd, control: &str) {
+    setsockopt(socket, sockopt::TcpCongestion, &OsString::from(control)).expect("it is registered");
+}
+
 /// One application, from its connection's begin to its end. Returns the longest wait.
-fn application(path: &Path, control: &str, ports: [u16; 2], random: &mut fastrand::Rng) -> Duration {
-    let (kind, deaf, control) =
-        (random.u8(0..4), random.u8(0..4) == 0, if random.u8(0..6) == 0 { "cubic" } else { control });
-    let stream = open(path, control, ports[usize::from(deaf)]).expect("connects");
+fn application(path: &Path, control: &str, ports: [u16; 3], random: &mut fastrand::Rng) -> Duration {
+    let among = (random.u8(0..3) == 0).then_some(control);
+    let (kind, peer, control) =
+        (random.u8(0..4), usize::from(random.u8(0..12)), if random.u8(0..6) == 0 { "cubic" } else { control });
+    let peer = [0, 0, 0, 0, 0, 1, 1, 1, 2, 2, 2, 2][peer];
+    let stream = open(path, control, ports[peer]).expect("connects");
     stream.set_write_timeout(Some(Duration::from_millis(50))).expect("a timeout");
     stream.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout");
     stream.set_nodelay(true).expect("an option");
     let what = format!(
-        "{} of {control}, {}",
+        "{} of {control}, {}{}",
         ["bulk", "idle", "answers", "bursts"][usize::from(kind)],
-        if deaf { "a peer without" } else { "a peer with" }
+        ["a peer with", "a peer without", "a peer whose listener selects it"][peer],
+        if among.is_some() { ", changing" } else { "" }
     );
     let mut watched = Watched {
         stream,
@@ -223,15 +241,22 @@ fn application(path: &Path, control: &str, ports: [u16; 2], random: &mut fastran
         history: Vec::new(),
     };
     match kind {
-        0 => watched.write(random.usize(10..3000) * KIB, 0),
+        0 => {
+            let half = random.usize(5..1500) * KIB;
+            watched.write(half, 0);
+            watched.change(among, random);
+            watched.write(half, 0);
+        }
         1 => {
             watched.write(random.usize(1..200) * KIB, 0);
+            watched.change(among, random);
             watched.pause(Duration::from_millis(random.u64(500..6000)));
             watched.write(random.usize(1..500) * KIB, 0);
         }
         2 => {
             for _ in 0..random.u8(1..12) {
                 let kib = random.u8(1..200);
+                watched.change(among, random);
                 watched.write(1, kib);
                 watched.read(usize::from(kib) * KIB);
                 watched.pause(Duration::from_millis(random.u64(1..400)));
@@ -239,6 +264,7 @@ fn application(path: &Path, control: &str, ports: [u16; 2], random: &mut fastran
         }
         _ => {
             for _ in 0..random.u8(2..20) {
+                watched.change(among, random);
                 watched.write(random.usize(1..64) * KIB, 0);
                 watched.pause(Duration::from_millis(random.u64(1..300)));
             }
@@ -329,8 +355,10 @@ fn soak(all_cubic: bool) {
         Options { flows: SLOTS, flows_per_user: Some(SLOTS), devices: vec!["out".to_string()], ..Options::default() };
     let rapid = path.inside("a", || Loaded::new("soak", options));
     path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
-    let listeners = [listener(), deaf];
-    let ports = [0, 1].map(|which: usize| listeners[which].local_addr().expect("an address").port());
+    let choosing = listener();
+    select(&choosing, if all_cubic { "cubic" } else { &rapid.name });
+    let listeners = [listener(), deaf, choosing];
+    let ports = [0, 1, 2].map(|which: usize| listeners[which].local_addr().expect("an address").port());
     listeners.into_iter().for_each(serve);
     let (began, course) = (Instant::now(), Course::default());
     let goes_on = || began.elapsed() < lasts && !course.broken.load(Ordering::Relaxed);

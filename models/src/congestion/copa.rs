@@ -24,6 +24,13 @@
 //! 2. A retransmission timeout restarts with slow start from two packets. In default mode there is no reaction to
 //!    other losses.
 //! 3. v is at most the value that moves the window by half in a round trip.
+//!
+//! Deviation:
+//! 1. In default mode a smoothed round trip that lost more than a tenth of its packets while the delay asked for more leaves half of
+//!    what it delivered as the window, at most every second one; `heavy_loss = false`: never, as published. A buffer that has been
+//!    full for ten seconds is part of `base`: `queueing` is about zero, and nothing bounds the windows of several flows. Half of
+//!    what was delivered drains the buffer, and `base` is found again. Time counts, as the left edge stands still where
+//!    retransmissions are lost, too.
 
 use crate::congestion::contract::{AckSample, Controller, Decision, Extras, Loss, LossResponse, Sent, Setup, Timeout};
 use crate::congestion::extremes::Smallest;
@@ -35,8 +42,14 @@ const DELTA: Parameter<Ratio> = Parameter::new("delta", Ratio::of(1, 2), PROPER,
 const COMPETITIVE: Parameter<bool> =
     Parameter::switch("competitive", true, "lower delta beside flows that fill the queue");
 
+const HEAVY_LOSS: Parameter<bool> = Parameter::switch(
+    "heavy_loss",
+    true,
+    "drain the queue after a round trip that lost more than a tenth while the delay asked for more",
+);
+
 /// The settings.
-pub const PARAMETERS: Parameters = &[&DELTA, &COMPETITIVE];
+pub const PARAMETERS: Parameters = &[&DELTA, &COMPETITIVE, &HEAVY_LOSS];
 
 /// One packet, in the unit of the window.
 const FRACTION: u64 = 1 << 16;
@@ -50,6 +63,8 @@ const EMPTY_ROUNDS: u32 = 5;
 const LARGEST_ROUNDS: usize = 4;
 /// Windows in one direction before the velocity doubles.
 const STEADY_WINDOWS: u32 = 3;
+/// Of this number of packets more than one is lost: heavy loss.
+const HEAVY_LOSS_OF: u64 = 10;
 const MAX_DEMAND: u64 = 1 << 20;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +95,13 @@ pub struct Copa {
     demand: u64,
     competitive: bool,
     lost_in_round: bool,
+    /// Packets lost and delivered since this time, a smoothed round trip ago at most.
+    lost: u64,
+    delivered: u64,
+    counted_since: Time,
+    answers_heavy_loss: bool,
+    /// Heavy loss was answered when the last count ended.
+    answered: bool,
     pacing: Rate,
     next_departure: Time,
 }
@@ -109,6 +131,11 @@ impl Copa {
             demand,
             competitive: COMPETITIVE.read(settings)?,
             lost_in_round: false,
+            lost: 0,
+            delivered: 0,
+            counted_since: setup.now,
+            answers_heavy_loss: HEAVY_LOSS.read(settings)?,
+            answered: false,
             pacing: Rate::from_bps(u64::MAX),
             next_departure: setup.now,
         };
@@ -149,6 +176,18 @@ impl Copa {
         }
         self.lost_in_round = false;
         self.turn();
+    }
+
+    /// Losses of packets that left before the window was cut are found in the round trip after it.
+    fn answer_heavy_loss(&mut self, now: Time, target: u64) {
+        let heavy = self.lost * HEAVY_LOSS_OF > self.lost + self.delivered;
+        let unbounded = self.demand == self.default_demand && self.window <= target;
+        self.answered = self.answers_heavy_loss && heavy && unbounded && !self.answered;
+        if self.answered {
+            self.window = (self.delivered * FRACTION / 2).clamp(MIN_WINDOW, self.window);
+            self.slow_start = false;
+        }
+        (self.lost, self.delivered, self.counted_since) = (0, 0, now);
     }
 
     /// Velocity for the next window.
@@ -209,16 +248,22 @@ impl Controller for Copa {
         let queueing = standing.saturating_sub(base);
         self.note_queue(queueing);
         let over = self.rounds.ends(ack);
+        self.delivered += u64::from(ack.delivered);
+        let target = self.target(standing, queueing);
         if ack.window_limited {
-            self.step(ack.delivered, self.target(standing, queueing));
+            self.step(ack.delivered, target);
         }
         if over {
             self.end_round();
+        }
+        if ack.now >= self.counted_since + ack.srtt {
+            self.answer_heavy_loss(ack.now, target);
         }
         self.pace(standing);
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
+        self.lost += u64::from(loss.lost);
         if loss.enters_recovery {
             self.lost_in_round = true;
             self.demand = (self.demand / 2).max(self.default_demand);
@@ -304,6 +349,26 @@ mod tests {
         copa.window -= FRACTION;
         copa.turn();
         assert_eq!(copa.velocity, 1);
+    }
+
+    /// 11 of 100 are more than a tenth: what was delivered, 89, leaves 44; not twice for one flight. 10 of 100 are not more, and a delay
+    /// that asks for less answers by itself.
+    #[test]
+    fn heavy_loss_while_the_delay_asks_for_more_leaves_half_of_what_arrived() {
+        let windows = |lost, target, settings: &Settings| {
+            let setup = crate::congestion::testing::setup(1000, BASE, 100);
+            let mut copa = Copa::build(&setup, settings).expect("valid settings");
+            [(); 2].map(|()| {
+                (copa.lost, copa.delivered) = (lost, 100 - lost);
+                copa.answer_heavy_loss(Time::ZERO, target);
+                copa.window / FRACTION
+            })
+        };
+        assert_eq!(windows(11, MAX_WINDOW, &Settings::new()), [44, 44]);
+        assert_eq!(windows(10, MAX_WINDOW, &Settings::new()), [100, 100]);
+        assert_eq!(windows(50, 99 * FRACTION, &Settings::new()), [100, 100]);
+        let published = [("heavy_loss".into(), crate::settings::Setting::Switch(false))].into_iter().collect();
+        assert_eq!(windows(50, MAX_WINDOW, &published), [100, 100]);
     }
 
     #[test]
