@@ -90,7 +90,8 @@ fn read(bytes: &[u8], source: TraceSource) -> Result<Vec<(u64, u64)>, String> {
     }
     packets.sort_by_key(|(at_ps, _)| *at_ps);
     let first = packets.first().map_or(0, |(at_ps, _)| *at_ps);
-    Ok(packets.into_iter().map(|(at_ps, size)| (((at_ps - first) / 1000) as u64, size)).collect())
+    let since_first_ns = |at_ps: i128| u64::try_from((at_ps - first) / 1000).unwrap_or(u64::MAX);
+    Ok(packets.into_iter().map(|(at_ps, size)| (since_first_ns(at_ps), size)).collect())
 }
 
 fn pcap(bytes: &[u8]) -> Result<Vec<(u64, u64)>, String> {
@@ -248,6 +249,23 @@ fn refuses_times_beyond_a_clocks_range_in_days() {
     assert!(
         message.ends_with("found a time -200000000 s from the first packet's; expected times within 53 days of it")
     );
+}
+
+/// Found by mutation: one interface with if_tsoffset of 2^62 s, and one without.
+#[test]
+fn refuses_clocks_that_are_too_far_apart() {
+    for writer in BOTH {
+        let offset = if writer.big { (1i64 << 62).to_be_bytes() } else { (1i64 << 62).to_le_bytes() };
+        let interfaces = [writer.section(), writer.interface(1, &[]), writer.interface(1, &[(14, &offset)])].concat();
+        let file = [interfaces, writer.enhanced(0, 5, 80), writer.enhanced(1, 7, 80)].concat();
+        let mut named = tempfile::NamedTempFile::new().unwrap();
+        std::io::Write::write_all(&mut named, &file).unwrap();
+        let message = survey(named.path(), TraceSource::Pcap).unwrap_err().to_string();
+        assert!(
+            message.ends_with("found times over 53375995583650 days; expected a trace of 106 days at most"),
+            "{message}"
+        );
+    }
 }
 
 #[test]
