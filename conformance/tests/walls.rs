@@ -9,8 +9,6 @@ mod arrows;
 mod links;
 #[path = "walls/modules.rs"]
 mod modules;
-#[path = "walls/pages.rs"]
-mod pages;
 #[path = "walls/programs.rs"]
 mod programs;
 #[path = "walls/text.rs"]
@@ -18,7 +16,6 @@ mod text;
 #[path = "walls/tree.rs"]
 mod tree;
 
-use packetscale_models::settings::Parameter;
 use std::fs;
 use tree::{root, sources};
 
@@ -210,17 +207,6 @@ fn every_estimator_and_denoiser_is_on_its_page() {
 }
 
 #[test]
-fn every_setting_of_an_estimator_is_on_its_page_with_its_default_and_range() {
-    let path = "docs/estimation.md";
-    let page = fs::read_to_string(root().join(path)).expect("the page");
-    let denoisers = packetscale_models::estimation::denoisers().iter().map(|entry| (entry.name, entry.parameters));
-    let methods = denoisers
-        .chain(packetscale_models::estimation::estimators().iter().map(|entry| (entry.name, entry.parameters)));
-    let missing = methods.flat_map(|(name, parameters)| pages::missing_rows(path, &page, Some(name), parameters));
-    assert_none(&missing.collect::<Vec<_>>());
-}
-
-#[test]
 fn every_algorithm_with_settings_links_to_their_reference() {
     let controllers = packetscale_models::congestion::registry().iter();
     let controllers = controllers.map(|entry| ("controllers", entry.name, entry.parameters));
@@ -232,16 +218,6 @@ fn every_algorithm_with_settings_links_to_their_reference() {
         (!links::targets(&text).contains(&link)).then(|| format!("{page} does not link to {link}"))
     });
     assert_none(&missing.collect::<Vec<_>>());
-}
-
-#[test]
-fn a_setting_without_its_default_or_range_is_refused() {
-    const LEVELS: Parameter<u32> = Parameter::new("levels", 4, 2..=16, "rates in a stream");
-    let missing = |row: &str| pages::missing_rows("new.md", row, None, &[&LEVELS]).len();
-    assert_eq!(missing("| `levels` | 4 | from 2 to 16 | rates |"), 0);
-    assert_eq!(missing("| `levels` | 5 | from 2 to 16 | rates |"), 1);
-    assert_eq!(missing("| `levels` | 4 | from 1 to 16 | rates |"), 1);
-    assert_eq!(missing("`levels` is 4, from 2 to 16"), 1);
 }
 
 /// Returns the text of a file of the repository; a folder has an empty text.

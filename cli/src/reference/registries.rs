@@ -1,4 +1,4 @@
-//! Controllers and queue disciplines with their settings.
+//! Controllers, queue disciplines, estimators and denoisers with their settings.
 
 use super::{assert_documented, code, table};
 use experiment::scenario::KERNEL_QUEUES;
@@ -6,8 +6,12 @@ use packetscale_models::settings::{Described, Parameters};
 
 const HEAD: [&str; 4] = ["setting", "default", "range", "meaning"];
 
-/// An entry: its summary, a link to the page that explains it, and its settings.
+/// An entry: its summary, with a link to the page that explains it, and its settings.
 fn entry(name: &str, summary: &str, parameters: Parameters) -> String {
+    section(name, &format!("{summary} ([law](../algorithms/{name}.md))"), parameters)
+}
+
+fn section(name: &str, summary: &str, parameters: Parameters) -> String {
     let row = |parameter: &&dyn Described| {
         [code(parameter.name()), parameter.default(), parameter.range(), parameter.doc().to_string()]
     };
@@ -15,7 +19,7 @@ fn entry(name: &str, summary: &str, parameters: Parameters) -> String {
         [] => "No settings.\n".to_string(),
         some => table(HEAD, some.iter().map(row)),
     };
-    format!("\n## {name}\n\n{summary} ([law](../algorithms/{name}.md)).\n\n{settings}")
+    format!("\n## {name}\n\n{summary}.\n\n{settings}")
 }
 
 #[test]
@@ -44,4 +48,18 @@ fn queues() {
     let kernels = KERNEL_QUEUES.map(|(name, summary)| [code(name), summary.to_string()]);
     let kernels = format!("\n## Of Linux\n\n{}", table(["name", "discipline"], kernels));
     assert_documented("queues.md", &format!("{about}{entries}{kernels}"));
+}
+
+#[test]
+fn estimators() {
+    use packetscale_models::estimation;
+    let about = "# Estimators and denoisers
+
+`packetscale list estimators` and `list denoisers` print the same. A method joins any number of denoisers and one estimator:
+`normalise+bass(head=keep)+multi-rate(epsilon=250 ns)` ([estimation](../estimation.md)).
+";
+    let estimators = estimation::estimators().iter().map(|of| section(of.name, of.summary, of.parameters));
+    let denoisers = estimation::denoisers().iter().map(|of| section(of.name, of.summary, of.parameters));
+    let entries: String = estimators.chain(denoisers).collect();
+    assert_documented("estimators.md", &format!("{about}{entries}"));
 }
