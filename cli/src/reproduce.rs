@@ -7,6 +7,7 @@ use crate::output::{heard, say};
 use crate::probing;
 use crate::program::PROGRAM;
 use crate::terminal::Terminal;
+use experiment::results::numbers::significant;
 use experiment::results::reproduction::{self, Claim, Value, Verdict};
 use experiment::results::to_lines;
 use harness::runner::{Hash, Host, Made, Runner, threads};
@@ -19,6 +20,9 @@ use std::path::{Path, PathBuf};
 use studies::papers::{
     Figure, Findings, FoundBy, GridQuestion, Library, Paper, PaperError, REPEATED, STORE, Store, Stores, Task,
 };
+
+/// Significant digits of our values.
+const DIGITS: i32 = 4;
 
 pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     if arguments.scoreboard {
@@ -321,7 +325,7 @@ fn values(values: &[&Value]) -> String {
         [
             format!("{} ({})", value.what, value.place),
             value.published.to_string(),
-            value.ours.map_or("-".to_string(), |ours| format!("{}{half}", digits(ours))),
+            value.ours.map_or("-".to_string(), |ours| format!("{}{half}", significant(ours, DIGITS))),
             value.ratio.map_or("-".to_string(), |ratio| format!("{ratio:.2}")),
             value.unit.clone(),
             value.origin.word().to_string(),
@@ -330,12 +334,6 @@ fn values(values: &[&Value]) -> String {
     });
     let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows).map(Vec::from).collect();
     to_lines(&lines, 1..4)
-}
-
-/// Four significant digits, or all before the point.
-fn digits(value: f64) -> String {
-    let before = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
-    format!("{value:.*}", (3 - before).clamp(0, 9) as usize)
 }
 
 fn one_line(text: &str) -> String {

@@ -2,6 +2,7 @@
 
 use crate::agreement::page::Agreements;
 use crate::papers::{Bound, Judged, Library, Outcome, Paper, PaperError, Store, Stores};
+use experiment::results::numbers::significant;
 use experiment::results::reproduction::WORDS;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -33,6 +34,8 @@ const LEGEND: &str = "\
   our value was known.
 ";
 
+/// Digits of our values.
+const DIGITS: i32 = 4;
 /// How many misses of a figure are named, the widest first.
 const NAMED: usize = 3;
 
@@ -279,17 +282,11 @@ fn width(outcome: &Outcome) -> f64 {
 }
 
 fn described(outcome: &Outcome) -> String {
-    let ours = outcome.ours.map_or("nothing".to_string(), short);
+    let ours = outcome.ours.map_or("nothing".to_string(), |ours| significant(ours, DIGITS));
     let cell = outcome.cell.split_whitespace().collect::<Vec<_>>().join(" ");
     match (outcome.published, &outcome.bound) {
         (Some(published), _) => format!("{cell}: {published} printed, {ours} found"),
         (None, Bound::Words(bound)) => format!("\"{cell}\" ({bound}): {ours} found"),
         (None, Bound::Distance(_)) => format!("{cell}: {ours} found"),
     }
-}
-
-/// Four significant digits.
-fn short(value: f64) -> String {
-    let before = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
-    format!("{value:.*}", (3 - before).clamp(0, 9) as usize)
 }

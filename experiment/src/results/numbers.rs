@@ -121,6 +121,14 @@ pub fn count(value: u64) -> String {
     out
 }
 
+/// Decimals after which a number of few digits ends.
+const MOST_DECIMALS: i32 = 9;
+
+/// Returns a number in `digits` significant digits, or with all digits before the point.
+pub fn significant(value: f64, digits: i32) -> String {
+    format!("{value:.*}", (digits - 1 - magnitude(value)).clamp(0, MOST_DECIMALS) as usize)
+}
+
 /// Returns the power of ten of the first digit.
 fn magnitude(value: f64) -> i32 {
     if value == 0.0 || !value.is_finite() { 0 } else { value.abs().log10().floor() as i32 }
@@ -134,6 +142,13 @@ fn fixed(value: f64, decimals: i32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn significant_digits_end_at_the_point() {
+        let shown = |value| significant(value, 2);
+        assert_eq!([shown(0.0123), shown(1.26), shown(98.7), shown(1234.5)], ["0.012", "1.3", "99", "1234"]);
+        assert_eq!([shown(0.0), shown(-0.5)], ["0.0", "-0.50"]);
+    }
 
     #[test]
     fn a_quantity_takes_the_prefix_that_leaves_one_to_three_digits() {

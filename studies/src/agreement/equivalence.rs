@@ -8,11 +8,9 @@
 //! Where print spans so little that one constant would be within the tolerance of all cells, no cell counts.
 
 use crate::agreement::quantity::{Cell, Quantity};
+use crate::papers::tolerance;
 use experiment::results::student_t975;
 use serde::Serialize;
-
-/// Tolerance as a part of the printed value: that of [`crate::papers`].
-const NEAR: f64 = 0.15;
 
 /// Counts of cells.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
@@ -57,7 +55,7 @@ impl Equivalence {
 /// From where to where ours may lie. The logarithms of zeros are those of half a place.
 fn tolerated(cell: &Cell) -> (f64, f64) {
     let printed = cell.printed.max(cell.half_place);
-    let tolerance = (NEAR * printed).max(cell.half_place);
+    let tolerance = tolerance(printed, 2.0 * cell.half_place);
     (printed - tolerance, printed + tolerance)
 }
 

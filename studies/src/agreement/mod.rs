@@ -6,7 +6,7 @@
 //!
 //! | question | figure |
 //! |---|---|
-//! | order ([`order`]) | of the pairs of cells that print tells apart, the part that ours puts in the same order |
+//! | order ([`order`]) | of the pairs of cells that print distinguishes, the part that ours puts in the same order |
 //! | shape ([`shape`]) | the correlation of what is left when the means of rows and columns are removed |
 //! | size ([`size`]) | bias with its interval, limits of agreement, skill against the best constant |
 //! | cells ([`equivalence`]) | equivalent, different, or undecided, from the interval of our runs |
@@ -28,7 +28,7 @@ pub mod size;
 use quantity::Quantity;
 use serde::Serialize;
 
-/// A quantity of fewer cells has no agreement of its own: five pairs of one cell move each figure by a tenth and more.
+/// A quantity of fewer cells is not judged: five pairs of one cell move each figure by a tenth and more.
 pub const FEWEST_CELLS: usize = 6;
 
 /// The agreement of one printed quantity with ours.

@@ -1,6 +1,6 @@
 //! Order: which pairs of cells ours puts in the printed order.
 //!
-//! Print tells a pair apart if its values differ by more than their half places together, and by more than one per cent.
+//! Print distinguishes a pair whose values differ by more than their half places together, and by more than one per cent.
 //! Noise of ours does not enter: else a law whose runs scatter would be asked about fewer pairs. What noise costs is
 //! measured instead, by the same question to a repetition about our own order. Equal values of ours count half: so any
 //! constant scores one half.
@@ -14,7 +14,7 @@ const LEAST: f64 = 0.01;
 /// Pairs in the printed order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub struct Order {
-    /// Pairs that print tells apart.
+    /// Pairs that print distinguishes.
     pub pairs: usize,
     /// Those of ours in the same order; equal ones count half.
     pub agreeing: f64,

@@ -6,6 +6,7 @@ use crate::agreement::order::Order;
 use crate::agreement::quantity::Quantity;
 use crate::agreement::{Agreement, conclusion};
 use crate::papers::{Library, PaperError, Stores};
+use experiment::results::numbers::significant;
 use serde::Serialize;
 use std::fmt::Write as _;
 
@@ -20,7 +21,7 @@ pub struct Agreements {
 
 /// What the columns mean.
 const LEGEND: &str = "\
-* **order**: of the pairs of cells that print tells apart by more than 1 % and its last place, how many ours puts in the printed order.
+* **order**: of the pairs of cells that differ in print by more than 1 % and the last place, how many ours puts in the printed order.
   Any constant scores 50 %. **in columns**: only pairs of one column, as of two protocols on one path. **again**: the same of a
   repetition with other seeds against ours, about what a perfect reproduction would score.
 * **tau**: Kendall's tau-b. **interaction**: correlation of what the means of rows and columns leave, of logarithms.
@@ -114,10 +115,10 @@ fn row(one: &Agreement) -> String {
         missing => format!("{} ({missing} missing)", one.cells),
     };
     let decimals = |value: Option<f64>| value.map_or(String::new(), |value| format!("{value:.2}"));
-    let between = |(from, to): (f64, f64)| format!("{} to {}", digits(from), digits(to));
+    let between = |(from, to): (f64, f64)| format!("{} to {}", factor(from), factor(to));
     let size = one.size;
     let bias = size.map_or(String::new(), |size| {
-        digits(size.bias) + &size.bias_interval.map_or(String::new(), |interval| format!(" ({})", between(interval)))
+        factor(size.bias) + &size.bias_interval.map_or(String::new(), |interval| format!(" ({})", between(interval)))
     });
     [
         one.figure.clone(),
@@ -148,8 +149,7 @@ fn percent(part: Option<f64>) -> String {
     part.map_or(String::new(), |part| format!("{:.1} %", 100.0 * part))
 }
 
-/// Two significant digits.
-fn digits(value: f64) -> String {
-    let before = if value > 0.0 { value.log10().floor() as i32 } else { 0 };
-    format!("{value:.*}", (1 - before).clamp(0, 4) as usize)
+/// A factor in two significant digits.
+fn factor(value: f64) -> String {
+    significant(value, 2)
 }

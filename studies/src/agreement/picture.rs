@@ -4,6 +4,7 @@
 //! diagonal, a narrow column a dot, a wrong shape a hook. The cross in a corner is one standard deviation of one run.
 
 use crate::agreement::quantity::{Cell, Quantity};
+use crate::papers::NEAR;
 use std::fmt::Write as _;
 
 const COLUMNS: usize = 6;
@@ -12,8 +13,6 @@ const SIDE: f64 = 130.0;
 const GAP: f64 = 34.0;
 /// A quantity of fewer cells shows no shape.
 const FEWEST_CELLS: usize = 18;
-/// Tolerance of a cell, as a factor.
-const NEAR: f64 = 1.15;
 /// Empty part of an axis on both sides, as a factor.
 const MARGIN: f64 = 1.25;
 const HEADS: f64 = 26.0;
@@ -65,7 +64,7 @@ fn panel(out: &mut String, quantity: &Quantity, (left, top): (f64, f64)) {
     let table = quantity.figure.rsplit('/').next().unwrap_or_default().replace('-', " ");
     _ = writeln!(out, "<text x=\"{left}\" y=\"{}\" font-size=\"11\">{table}</text>", top - 17.0);
     _ = writeln!(out, "<text x=\"{left}\" y=\"{}\">{}</text>", top - 6.0, quantity.name.to_lowercase());
-    let near = NEAR.ln();
+    let near = (1.0 + NEAR).ln();
     let corners = [
         place.point(from, from),
         place.point(from, from + near),

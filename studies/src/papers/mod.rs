@@ -28,6 +28,7 @@ pub use figure::Figure;
 pub use file::{Conclusion, Evidence, Shows};
 pub use library::{Library, Paper};
 pub use rule::is_kept;
+pub(crate) use rule::{NEAR, tolerance};
 pub use source::{Answer, Findings, GridQuestion, Task};
 pub use store::{Bound, FoundBy, Judged, Outcome, REPEATED, STORE, Store, Stores};
 pub use table::NamedCell;

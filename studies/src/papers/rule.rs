@@ -13,7 +13,7 @@
 use experiment::results::reproduction::Value;
 
 /// How far ours may be from a published value, as a part of it.
-const NEAR: f64 = 0.15;
+pub(crate) const NEAR: f64 = 0.15;
 /// Least rank correlation of an order.
 pub(crate) const ORDER: f64 = 0.7;
 /// Note on a bound that was chosen when our value was known.

@@ -51,6 +51,12 @@ fn stored() -> Store {
     store
 }
 
+/// The stores of the source tree.
+fn kept() -> Stores {
+    let read = |name: &str| Store::read(&root().join(name)).expect("a store");
+    Stores { found: read(STORE), repeated: read(REPEATED) }
+}
+
 fn page_of(stores: Stores) -> String {
     scoreboard(&Library::embedded().expect("papers"), &stores).expect("a page")
 }
@@ -126,20 +132,20 @@ fn repeated_cell_is_found_by_name() {
 /// `packetscale reproduce --scoreboard > docs/scoreboard.md`
 #[test]
 fn documentation_page_matches_store() {
-    let read = |name: &str| Store::read(&root().join(name)).expect("a store");
-    let page = page_of(Stores { found: read(STORE), repeated: read(REPEATED) });
-    let kept = std::fs::read_to_string(root().join("docs/scoreboard.md")).expect("the page");
-    assert!(page == kept, "docs/scoreboard.md is not made of {STORE}: `packetscale reproduce --scoreboard` makes it");
+    let page = page_of(kept());
+    let written = std::fs::read_to_string(root().join("docs/scoreboard.md")).expect("the page");
+    assert!(
+        page == written,
+        "docs/scoreboard.md is not made of {STORE}: `packetscale reproduce --scoreboard` makes it"
+    );
 }
 
 /// `cargo run -p studies --example printed_and_ours > docs/images/printed-and-ours.svg`
 #[test]
 fn documentation_picture_matches_store() {
-    let read = |name: &str| Store::read(&root().join(name)).expect("a store");
-    let stores = Stores { found: read(STORE), repeated: read(REPEATED) };
-    let quantities = Quantity::all(&Library::embedded().expect("papers"), &stores).expect("quantities");
-    let kept = std::fs::read_to_string(root().join("docs/images/printed-and-ours.svg")).expect("the picture");
-    assert!(picture(&quantities) == kept, "docs/images/printed-and-ours.svg is not made of {STORE}");
+    let quantities = Quantity::all(&Library::embedded().expect("papers"), &kept()).expect("quantities");
+    let written = std::fs::read_to_string(root().join("docs/images/printed-and-ours.svg")).expect("the picture");
+    assert!(picture(&quantities) == written, "docs/images/printed-and-ours.svg is not made of {STORE}");
 }
 
 /// A beginning that no statement has, or a name that no quantity has, would never hold.
