@@ -1,12 +1,15 @@
-//! Compiles the law's C headers, instantiated by `src/face.c` and `src/thesis_face.c`.
+//! Compiles the laws' C headers, instantiated by the files below.
+
+const SOURCES: [&str; 3] = ["src/face.c", "src/thesis_face.c", "src/queueing_face.c"];
 
 fn main() {
     println!("cargo:rerun-if-changed=include");
-    for file in ["src/face.h", "src/face.c", "src/thesis_face.c"] {
+    println!("cargo:rerun-if-changed=src/face.h");
+    for file in SOURCES {
         println!("cargo:rerun-if-changed={file}");
     }
     cc::Build::new()
-        .files(["src/face.c", "src/thesis_face.c"])
+        .files(SOURCES)
         .include("include")
         .std("c11")
         .warnings(true)

@@ -1,4 +1,4 @@
-//! Rapid's law: C headers in `include/rapid/`, integers only, and the foreign functions that reach them.
+//! Rapid's law and those of queues: C headers in `include/`, integers only, and the foreign functions that reach them.
 //!
 //! The same headers are compiled here and into a kernel. They have no memory, no clock and no randomness of their own.
 //! Every struct here is mirrored in `src/face.h`, `src/face.c` or `include/rapid/`, which state units. `packetscale_models::rapid`
@@ -9,6 +9,8 @@
 //! the rate; `queue.h` serves it), `coalescing.h`, `skew.h`, `startup.h`, and `thesis.h` (the dissertation's law).
 #![no_std]
 #![allow(missing_docs, reason = "fields and functions are those of the C headers, where they are described")]
+
+pub mod queueing;
 
 use core::ffi::c_void;
 

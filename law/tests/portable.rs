@@ -26,7 +26,7 @@ fn compile(compiler: &str, flags: &[&str], source: &str, object: &str) -> Option
 #[test]
 fn the_headers_are_clean_c11() {
     let flags = ["-std=c11", "-O2", "-Wall", "-Wextra", "-Wconversion", "-Wpedantic", "-Werror"];
-    for source in ["src/face.c", "src/thesis_face.c"] {
+    for source in ["src/face.c", "src/thesis_face.c", "src/queueing_face.c"] {
         let Some((compiled, said)) = compile("gcc", &flags, source, "face.o") else {
             eprintln!("skipped: gcc is not installed");
             return;
@@ -37,22 +37,27 @@ fn the_headers_are_clean_c11() {
 
 #[test]
 fn the_headers_compile_for_bpf() {
-    compiles_for_bpf(&[], "host.bpf.o");
+    compiles_for_bpf("host", &[], "host.bpf.o");
 }
 
 #[test]
 fn those_of_the_dissertations_law_compile_for_bpf() {
-    compiles_for_bpf(&["-DHOST_THESIS"], "host-thesis.bpf.o");
+    compiles_for_bpf("host", &["-DHOST_THESIS"], "host-thesis.bpf.o");
 }
 
 #[test]
 fn so_they_do_with_the_learnt_estimator() {
-    compiles_for_bpf(&["-DHOST_THESIS", "-DRAPID_WITH_LEARNT"], "host-learnt.bpf.o");
+    compiles_for_bpf("host", &["-DHOST_THESIS", "-DRAPID_WITH_LEARNT"], "host-learnt.bpf.o");
 }
 
-fn compiles_for_bpf(definitions: &[&str], object: &str) {
+#[test]
+fn those_of_queues_compile_for_bpf() {
+    compiles_for_bpf("queues", &[], "queues.bpf.o");
+}
+
+fn compiles_for_bpf(host: &str, definitions: &[&str], object: &str) {
     let flags = [&["-std=c11", "-target", "bpf", "-O2", "-Wall", "-Werror"], definitions].concat();
-    let Some((compiled, said)) = compile("clang", &flags, "tests/bpf/host.bpf.c", object) else {
+    let Some((compiled, said)) = compile("clang", &flags, &format!("tests/bpf/{host}.bpf.c"), object) else {
         eprintln!("skipped: clang is not installed");
         return;
     };
@@ -65,7 +70,8 @@ fn compiles_for_bpf(definitions: &[&str], object: &str) {
 
 #[test]
 fn the_headers_use_no_wide_or_floating_arithmetic() {
-    for header in std::fs::read_dir(here().join("include/rapid")).expect("the headers") {
+    let folder = |name: &str| std::fs::read_dir(here().join("include").join(name)).expect("the headers");
+    for header in folder("rapid").chain(folder("queueing")) {
         let path = header.expect("an entry").path();
         let text = std::fs::read_to_string(&path).expect("a header");
         assert!(text.lines().count() < 500, "{} is too long", path.display());

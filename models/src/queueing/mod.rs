@@ -8,6 +8,8 @@ mod contract;
 mod dualpi2;
 mod fifo;
 mod fq_codel;
+#[cfg(test)]
+mod law_error;
 mod pie;
 mod qlbp;
 mod ramp;

@@ -199,4 +199,6 @@ impl<P> Queue<P> for Qlbp<P> {
 }
 
 #[cfg(test)]
+mod law;
+#[cfg(test)]
 mod tests;

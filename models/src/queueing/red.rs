@@ -149,6 +149,9 @@ impl<P> Queue<P> for Red<P> {
 }
 
 #[cfg(test)]
+mod law;
+
+#[cfg(test)]
 mod tests {
     use super::*;
     use crate::queueing::contract::Limit;

@@ -31,6 +31,8 @@
 //!    marker passes them over: burstiness is no reason to lose a packet.
 //! 9. A busy period continues if a packet arrives at the very instant at which the link would have become idle.
 
+#[cfg(test)]
+mod law;
 mod meter;
 
 use crate::queueing::average::Average;
