@@ -62,11 +62,13 @@ if [ "${1:-build}" = test ]; then
     }
 fi
 
-# A kernel of Debian's, for the tests that boot one. Where it cannot be had they skip, and say so.
+# Kernels of Debian's, for the tests that boot one. Where one cannot be had they skip, and say so.
 if [ "${1:-build}" = test ]; then
     here=$(dirname "$0")
-    "$here/linux/tests/fetch-kernel.sh" "$here/target/debian-6.1" ||
+    "$here/linux/tests/fetch-kernel.sh" "$here/target/debian-6.1" 6.1 ||
         echo "setup: no Debian kernel 6.1; the tests that boot it will be skipped" >&2
+    "$here/linux/tests/fetch-kernel.sh" "$here/target/debian-7.3" 7.3 trixie-backports ||
+        echo "setup: no Debian kernel 7.3; the tests of queue disciplines in Linux will be skipped" >&2
 fi
 
 # Rust, if there is none or it is too old: rustup from Debian where it is packaged (13 and later), else from its makers.

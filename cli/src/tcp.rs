@@ -1,8 +1,9 @@
-//! Rapid in this machine's Linux TCP: `packetscale tcp load|unload|on|off|status|top|events|log`.
+//! Rapid in this machine's Linux TCP: `packetscale tcp load|unload|on|off|status|top|events|log|qdisc`.
 
 mod events;
 mod log;
 mod prometheus;
+mod qdisc;
 mod shown;
 mod top;
 mod user_controller;
@@ -73,6 +74,7 @@ pub fn tcp(command: &Tcp) -> Result<(), Failure> {
         },
         Tcp::Top { named, every } => top::top(&named.name, duration(*every)),
         Tcp::Events { named, duration: long } => events::events(&named.name, named.json, long.map(duration)),
+        Tcp::Qdisc(command) => qdisc::qdisc(command),
         Tcp::Log { named, output, duration: long } => log::log(&named.name, output, long.map(duration)),
     }
 }

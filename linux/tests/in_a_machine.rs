@@ -1,8 +1,8 @@
 //! The kernel tests, in virtual time: the lab's, those of Rapid in Linux TCP, and the command on real Linux TCP.
 //!
 //! This program builds the test programs, puts them into a machine with Debian's kernel 6.1 (`setup.sh test` downloads
-//! it), and runs each test in a copy of that machine. There they are root, and only instructions advance the clock: a
-//! busy machine makes them slower, and changes nothing else. Without the emulator or the kernel everything is skipped with a
+//! it), and runs each test in a copy of that machine; those of queue disciplines have a machine with 7.3. There they are root, and
+//! only instructions advance the clock: a busy machine makes them slower, and changes nothing else. Without the emulator or the kernel everything is skipped with a
 //! message, and fails with `CI=true`. This program is also the machine's first process. Each test's output is stored in
 //! `target/tmp/said`. A test that takes minutes of the machine's time reports each. The summary lists the tests that took most
 //! processor time.
@@ -17,11 +17,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
+use tempfile::TempDir;
 
 /// Programs of tests, by the names of their targets.
 const GROUPS: [&str; 7] = ["lab", "killed", "stamps", "tcp", "in_real_time", "probed", "carried"];
+
+/// Those that need a kernel which takes queue disciplines in BPF.
+const NEWER: [&str; 1] = ["qdisc"];
 
 /// Groups with a test that compiles what the others need, and stores it where this variable says.
 const COMPILING: [&str; 2] = ["stamps", "tcp"];
@@ -64,7 +68,12 @@ fn main() -> ExitCode {
             return if std::env::var_os("CI").is_some() { ExitCode::FAILURE } else { ExitCode::SUCCESS };
         }
     };
-    match trials(&kernel) {
+    let mut groups = vec![(kernel, GROUPS.to_vec())];
+    match kernel_in(&target("debian-7.3")) {
+        Ok(newer) => groups.push((newer, NEWER.to_vec())),
+        Err(missing) => eprintln!("{NEWER:?} skipped: {missing}"),
+    }
+    match trials(groups) {
         Ok(trials) => {
             let conclusion = libtest_mimic::run(&arguments, trials);
             eprintln!("{}", dearest());
@@ -102,12 +111,18 @@ fn kernel() -> Result<Kernel, String> {
     for (program, package) in TOOLS.iter().chain(&emulator).chain(&compilers) {
         find(program, package).map_err(|error| error.to_string())?;
     }
-    let usual = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/debian-6.1");
-    let folder = std::env::var_os("PACKETSCALE_TEST_KERNEL").map_or(usual, PathBuf::from);
+    kernel_in(&std::env::var_os("PACKETSCALE_TEST_KERNEL").map_or_else(|| target("debian-6.1"), PathBuf::from))
+}
+
+fn target(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../target").join(name)
+}
+
+fn kernel_in(folder: &Path) -> Result<Kernel, String> {
     if !folder.is_dir() {
         return Err(format!("{} has no kernel", folder.display()));
     }
-    Kernel::own(&folder.join("vmlinuz"), Some(&folder)).map_err(|error| error.to_string())
+    Kernel::own(&folder.join("vmlinuz"), Some(folder)).map_err(|error| error.to_string())
 }
 
 /// Runs a program to its end, here; returns its standard output.
@@ -125,7 +140,8 @@ fn built() -> Result<BTreeMap<String, PathBuf>, String> {
     cargo.current_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
     // All packages, so that they are built with the features that a test of all packages has just built.
     cargo.args(["test", "--workspace", "--no-run", "--locked"]);
-    cargo.args(["--quiet", "--message-format", "json"]).args(GROUPS.iter().flat_map(|group| ["--test", group]));
+    cargo.args(["--quiet", "--message-format", "json"]);
+    cargo.args(GROUPS.iter().chain(&NEWER).flat_map(|group| ["--test", group]));
     let mut found = BTreeMap::new();
     for line in said(&mut cargo)?.lines() {
         let Ok(message) = serde_json::from_str::<Value>(line) else { continue };
@@ -136,11 +152,31 @@ fn built() -> Result<BTreeMap<String, PathBuf>, String> {
     Ok(found)
 }
 
+/// A machine, made when its first test runs.
+struct Lazy {
+    kernel: Kernel,
+    own: PathBuf,
+    programs: Vec<Program>,
+    /// Holds some of the programs until then.
+    _compiled: Arc<TempDir>,
+    made: OnceLock<Result<Bench, String>>,
+}
+
+impl Lazy {
+    fn bench(&self) -> Result<&Bench, &String> {
+        let make = || Bench::new(&self.kernel, &self.own, &self.programs).map_err(|error| error.to_string());
+        let made = self.made.get_or_init(|| {
+            make().inspect(|bench| eprintln!("each test runs on Linux {}, in a machine of its own", bench.release()))
+        });
+        made.as_ref()
+    }
+}
+
 /// Every test, each in its own machine.
-fn trials(kernel: &Kernel) -> Result<Vec<Trial>, String> {
+fn trials(groups: Vec<(Kernel, Vec<&'static str>)>) -> Result<Vec<Trial>, String> {
     let built = built()?;
     let program = |name: &str| built.get(name).ok_or_else(|| format!("cargo has built no {name}"));
-    let compiled = tempfile::tempdir().map_err(|error| error.to_string())?;
+    let compiled = Arc::new(tempfile::tempdir().map_err(|error| error.to_string())?);
     for name in COMPILING {
         said(Command::new(program(name)?).args(["--exact", COMPILES]).env(COMPILED, compiled.path()))?;
     }
@@ -148,25 +184,34 @@ fn trials(kernel: &Kernel) -> Result<Vec<Trial>, String> {
     // The tests know the command by its place here.
     let command = program("packetscale")?;
     programs.push((command.display().to_string(), command.clone()));
-    for group in GROUPS {
-        programs.push((format!("/tests/{group}"), program(group)?.clone()));
-    }
     let own = std::env::current_exe().map_err(|error| error.to_string())?;
-    let bench = Arc::new(Bench::new(kernel, &own, &programs).map_err(|error| error.to_string())?);
-    eprintln!("each test runs on Linux {}, in a machine of its own", bench.release());
     let mut trials = Vec::new();
-    for group in GROUPS {
-        let listed = |which: &[&str]| -> Result<Vec<String>, String> {
-            let text = said(Command::new(program(group)?).args(["--list", "--format", "terse"]).args(which))?;
-            Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_string).collect())
-        };
-        let ignored = if std::env::var_os(LONG).is_some() { Vec::new() } else { listed(&["--ignored"])? };
-        for test in listed(&[])? {
-            let (bench, name, long) = (Arc::clone(&bench), format!("{group}::{test}"), ignored.contains(&test));
-            trials.push(Trial::test(name, move || run(&bench, group, &test)).with_ignored_flag(long));
+    for (kernel, groups) in groups {
+        let mut programs = programs.clone();
+        for group in &groups {
+            programs.push((format!("/tests/{group}"), program(group)?.clone()));
+        }
+        let _compiled = Arc::clone(&compiled);
+        let bench = Arc::new(Lazy { kernel, own: own.clone(), programs, _compiled, made: OnceLock::new() });
+        for group in groups {
+            trials.extend(of_group(program(group)?, group, &bench)?);
         }
     }
     Ok(trials)
+}
+
+/// The tests of a group.
+fn of_group(program: &Path, group: &'static str, bench: &Arc<Lazy>) -> Result<Vec<Trial>, String> {
+    let listed = |which: &[&str]| -> Result<Vec<String>, String> {
+        let text = said(Command::new(program).args(["--list", "--format", "terse"]).args(which))?;
+        Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(str::to_string).collect())
+    };
+    let ignored = if std::env::var_os(LONG).is_some() { Vec::new() } else { listed(&["--ignored"])? };
+    let trial = |test: String| {
+        let (bench, name, long) = (Arc::clone(bench), format!("{group}::{test}"), ignored.contains(&test));
+        Trial::test(name, move || run(bench.bench()?, group, &test)).with_ignored_flag(long)
+    };
+    Ok(listed(&[])?.into_iter().map(trial).collect())
 }
 
 /// Programs that the tests run, and what they need of this folder.

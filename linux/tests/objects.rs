@@ -6,8 +6,8 @@ use std::process::Command;
 /// The version that compiled the committed objects; other versions generate other code.
 const CLANG: &str = "clang version 14.";
 
-/// Programs of Rapid (two senders, option, stamps), and the lab's bottleneck.
-const PROGRAMS: usize = 5;
+/// Programs of Rapid (two senders, option, stamps), the lab's bottleneck, and QLBP.
+const PROGRAMS: usize = 6;
 
 #[test]
 fn committed_objects_match_sources() {

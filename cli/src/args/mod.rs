@@ -5,6 +5,8 @@ pub mod judge;
 #[cfg(target_os = "linux")]
 pub mod live;
 pub mod new;
+#[cfg(feature = "kernel")]
+pub mod qdisc;
 #[cfg_attr(not(all(target_os = "linux", feature = "kernel")), allow(dead_code))]
 pub mod quantity;
 pub mod reproduce;
@@ -154,7 +156,7 @@ pub enum Command {
     /// Compute results from closed forms and exact methods, without a simulation
     #[command(subcommand)]
     Theory(theory::Theory),
-    /// Load, unload and observe Rapid in this machine's Linux TCP
+    /// Load, unload and observe Rapid in this machine's Linux TCP, or a queue discipline of a paper on a device
     #[cfg(feature = "kernel")]
     #[command(subcommand)]
     Tcp(tcp::Tcp),

@@ -1,5 +1,6 @@
 //! The arguments of `packetscale tcp`.
 
+use crate::args::qdisc::Qdisc;
 use crate::args::quantity;
 use clap::{Args, Subcommand, ValueEnum};
 use linux::tcp::Options;
@@ -54,6 +55,9 @@ pub enum Tcp {
         #[arg(long, alias = "seconds", value_name = "TIME", value_parser = quantity::seconds)]
         duration: Option<Span>,
     },
+    /// Put a queue discipline of a paper on a device, or take it off
+    #[command(subcommand)]
+    Qdisc(Qdisc),
     /// Write each probe stream to a CSV file, packet by packet, until Ctrl-C
     Log {
         #[command(flatten)]

@@ -29,6 +29,7 @@ pub fn doctor(hosts: &[&dyn Host], as_json: bool) -> String {
         finding("root", root(), "network namespaces and Rapid in Linux TCP"),
         finding("rapid", rapid(), "Rapid in Linux TCP"),
         finding("iterator", iterator(), "the list of connections taken over by CUBIC (tcp status)"),
+        finding("qdisc", qdisc(), "queue disciplines of papers in Linux (tcp qdisc load)"),
         finding("fq", discipline("fq"), "trying TCP under fq"),
         finding(
             "chromium",
@@ -121,6 +122,17 @@ fn iterator() -> Result<String, String> {
 
 #[cfg(not(feature = "kernel"))]
 fn iterator() -> Result<String, String> {
+    rapid()
+}
+
+#[cfg(feature = "kernel")]
+fn qdisc() -> Result<String, String> {
+    let there = linux::qdisc::readiness().map(|()| "can be loaded: packetscale tcp qdisc load qlbp".to_string());
+    there.map_err(|error| error.to_string())
+}
+
+#[cfg(not(feature = "kernel"))]
+fn qdisc() -> Result<String, String> {
     rapid()
 }
 

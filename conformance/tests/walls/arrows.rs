@@ -60,6 +60,7 @@ const MODULES: &[(&str, &[&str])] = &[
     ("harness/runner", &[]),
     ("harness/probing", &[]),
     ("linux/tcp", &[]),
+    ("linux/qdisc", &["tcp"]),
     ("linux/lab", &["tcp"]),
     ("linux/virtual_time", &["lab", "tcp"]),
     ("studies/analysis", &[]),

@@ -4,6 +4,7 @@
 //! NAME          the load of this name
 //! NAME-COUNT    a replaced load of this name that still has connections
 //! -arrivals     the programs that record and report arrivals: one copy for all names, removed with the last
+//! -queues       the queue discipline, for all devices
 //! ```
 //!
 //! It is not under `/sys/fs/bpf`, because `ip netns exec` mounts a fresh `/sys`, which hides it. It is always in the
@@ -26,6 +27,7 @@ const ROOT: &str = "/run/packetscale";
 /// The pin of the map that registers a controller of a file. That of Rapid has another name.
 pub const USER_PIN: &str = "brought";
 const ARRIVALS: &str = "-arrivals";
+const QUEUES: &str = "-queues";
 /// Lock file for changes of loads.
 const LOCK: &str = "/run/packetscale.lock";
 /// Maximum wait for the lock, and the poll interval.
@@ -40,6 +42,11 @@ pub fn folder(name: &str) -> PathBuf {
 /// Returns the folder of the programs that all names share.
 pub fn arrivals() -> PathBuf {
     Path::new(ROOT).join(ARRIVALS)
+}
+
+/// Returns the folder of the queue discipline.
+pub fn queues() -> PathBuf {
+    Path::new(ROOT).join(QUEUES)
 }
 
 /// Inode numbers of the first PID namespace (include/linux/proc_ns.h), and of the first mount namespace since Linux 6.17
@@ -157,10 +164,11 @@ pub fn remove(folder: &Path) -> Result<(), Error> {
     }
 }
 
-/// All folders but the one that names share. Some kernels put their own files into every BPF file system.
+/// The folders of names. Some kernels put their own files into every BPF file system.
 pub fn folders() -> Vec<PathBuf> {
     let entries = fs::read_dir(ROOT).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut found: Vec<PathBuf> = entries.filter(|path| path.is_dir() && !path.ends_with(ARRIVALS)).collect();
+    let mut found: Vec<PathBuf> =
+        entries.filter(|path| path.is_dir() && !path.ends_with(ARRIVALS) && !path.ends_with(QUEUES)).collect();
     found.sort();
     found
 }
@@ -188,6 +196,9 @@ pub fn leave_no_trace() -> Result<(), Error> {
     }
     if is_mounted() {
         remove(&arrivals())?;
+        if queues().exists() {
+            return Ok(());
+        }
         umount2(ROOT, MntFlags::empty()).map_err(|error| failed(&error))?;
     }
     if Path::new(ROOT).exists() {

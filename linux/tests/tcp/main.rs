@@ -17,6 +17,7 @@ mod life;
 mod lifecycle;
 mod lockstep;
 mod namespaces;
+mod older;
 mod queueing;
 mod seen;
 mod signals;
