@@ -25,7 +25,7 @@ use tempfile::TempDir;
 const GROUPS: [&str; 7] = ["lab", "killed", "stamps", "tcp", "in_real_time", "probed", "carried"];
 
 /// Those that need a kernel which takes queue disciplines in BPF.
-const NEWER: [&str; 1] = ["qdisc"];
+const NEWER: [&str; 2] = ["qdisc", "paced"];
 
 /// Groups with a test that compiles what the others need, and stores it where this variable says.
 const COMPILING: [&str; 2] = ["stamps", "tcp"];

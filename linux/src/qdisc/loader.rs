@@ -97,31 +97,34 @@ pub fn load(device: &str, qlbp: &Qlbp) -> Result<(), Error> {
     })
 }
 
-/// Takes QLBP off a device; the kernel gives it its default. The last one removes the program. Returns whether it was there.
+/// Takes QLBP off a device; the kernel gives it its default. The last one removes the program, also where devices or namespaces
+/// have gone with their queues. Returns whether it was there.
 ///
 /// # Errors
-/// This machine refused a step.
+/// No such device, or this machine refused a step.
 pub fn unload(device: &str) -> Result<bool, Error> {
     machine::able()?;
-    let place = Place::of(device)?;
+    let place = Place::of(device);
     let _lock = pins::lock()?;
-    pins::among_pins(|| {
-        if !pins::queues().exists() {
-            return Ok(false);
+    let there = pins::among_pins(|| {
+        let queued = map(QUEUES).and_then(|queues| entries(&queues)).unwrap_or_default();
+        let there = place.as_ref().is_ok_and(|place| queued.iter().any(|queue| queue.place == *place));
+        if there {
+            tc(&["qdisc", "del", "dev", device, "root"])?;
         }
-        let there = match (map(QUEUES), map(SETTINGS)) {
-            (Ok(queues), Ok(settings)) => {
-                let used = entries(&queues)?.iter().any(|queue| queue.place == place);
-                if used {
-                    tc(&["qdisc", "del", "dev", device, "root"])?;
-                }
-                settings.delete(bytes_of(&place)).is_ok() || used
-            }
-            // An interrupted load.
-            _ => true,
-        };
-        unregister_unless_used().map(|()| there)
-    })
+        forget_settings().and_then(|()| unregister_unless_used()).map(|()| there)
+    })?;
+    place.map(|_| there)
+}
+
+/// Removes the settings of devices that have no queue any more.
+fn forget_settings() -> Result<(), Error> {
+    let (Ok(queues), Ok(settings)) = (map(QUEUES), map(SETTINGS)) else { return Ok(()) };
+    let queued = entries(&queues)?;
+    for key in settings.keys().filter(|key| !queued.iter().any(|queue| bytes_of(&queue.place) == key.as_slice())) {
+        settings.delete(&key).map_err(failed(SETTINGS))?;
+    }
+    Ok(())
 }
 
 fn register() -> Result<(), Error> {
@@ -143,8 +146,11 @@ fn register() -> Result<(), Error> {
 }
 
 fn unregister_unless_used() -> Result<(), Error> {
-    let in_use = map(SETTINGS).is_ok_and(|settings| settings.keys().next().is_some());
-    if in_use { Ok(()) } else { unregister() }
+    match map(QUEUES).and_then(|queues| entries(&queues)) {
+        Ok(queues) if !queues.is_empty() => Ok(()),
+        _ if pins::queues().exists() => unregister(),
+        _ => Ok(()),
+    }
 }
 
 fn unregister() -> Result<(), Error> {

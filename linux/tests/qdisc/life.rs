@@ -92,6 +92,21 @@ fn two_devices_have_queues_of_their_own() {
 }
 
 #[test]
+fn a_queue_that_went_with_its_namespace_leaves_nothing() {
+    let (one, other) = (Pair::new("gone"), Pair::new("stays"));
+    for pair in [&one, &other] {
+        pair.inside(|| qdisc::load(DEVICE, &PACER)).unwrap_or_else(|error| panic!("{error}"));
+    }
+    drop(one);
+    let began = std::time::Instant::now();
+    while qdisc::status().expect("the state").len() > 1 && began.elapsed().as_secs() < 10 {
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    assert!(other.inside(|| qdisc::unload(DEVICE)).expect("it goes"));
+    assert!(!Path::new(PINS).exists());
+}
+
+#[test]
 fn a_missing_device_and_wrong_parameters_are_refused() {
     let said = |device: &str, qlbp: Qlbp| qdisc::load(device, &qlbp).expect_err("refused").to_string();
     assert!(said("nowhere", PACER).contains("--device: found nowhere"));
