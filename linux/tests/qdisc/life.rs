@@ -1,6 +1,7 @@
 //! Loading, changing and unloading.
 
 use super::*;
+use linux::tcp::{self, Options};
 use std::path::Path;
 
 const PINS: &str = "/run/packetscale";
@@ -88,6 +89,24 @@ fn two_devices_have_queues_of_their_own() {
     assert!(one.inside(|| qdisc::unload(DEVICE)).expect("it goes"));
     assert_eq!(qdisc::status().expect("the state").len(), 1);
     assert!(other.inside(|| qdisc::unload(DEVICE)).expect("it goes"));
+    assert!(!Path::new(PINS).exists());
+}
+
+/// Rapid loads on this kernel, too: both have pins in one file system, which goes with the last of them.
+#[test]
+fn rapid_and_the_queue_come_and_go_independently() {
+    let pair = Pair::new("both");
+    let put = || pair.inside(|| qdisc::load(DEVICE, &PACER)).unwrap_or_else(|error| panic!("{error}"));
+    let take = || pair.inside(|| qdisc::unload(DEVICE)).unwrap_or_else(|error| panic!("{error}"));
+    let load = || tcp::load(&Options::default()).unwrap_or_else(|error| panic!("{error}"));
+    let unload = || tcp::unload("rapid").unwrap_or_else(|error| panic!("{error}"));
+    put();
+    load();
+    assert!(unload());
+    assert_eq!(qdisc::status().expect("the state").len(), 1);
+    load();
+    assert!(take() && tcp::is_registered("rapid"));
+    assert!(unload());
     assert!(!Path::new(PINS).exists());
 }
 
