@@ -1,8 +1,8 @@
 //! `growth = "acknowledgments"`: what the laws of Linux 2.6.32 do with acknowledgments of three packets.
 
-use super::Law;
-use super::driver::Driver;
 use crate::congestion::window::PER_ACKNOWLEDGMENT;
+use crate::congestion::window_based::Law;
+use crate::congestion::window_based::driver::Driver;
 use crate::congestion::{
     compound::Compound, highspeed::HighSpeed, htcp::Htcp, illinois::Illinois, lp::Lp, scalable::Scalable, veno::Veno,
     westwood::Westwood, yeah::Yeah,

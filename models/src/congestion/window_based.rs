@@ -194,5 +194,3 @@ impl<L: Law> Extras for WindowBased<L> {}
 
 #[cfg(test)]
 pub(crate) mod driver;
-#[cfg(test)]
-mod growth_tests;
