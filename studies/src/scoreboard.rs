@@ -1,5 +1,6 @@
 //! The scoreboard: a page with the stored outcomes of each paper and figure.
 
+use crate::agreement::conclusion::repetition;
 use crate::agreement::page::Agreements;
 use crate::papers::{Bound, Judged, Library, Outcome, Paper, PaperError, Store, Stores};
 use experiment::results::numbers::significant;
@@ -115,15 +116,11 @@ impl Score {
     }
 }
 
-/// How many values of a figure a repetition keeps. A cell is that of the same name; of several, that of the same number.
+/// How many values of a figure a repetition keeps.
 fn again(outcomes: &[Outcome], repeated: &[Outcome]) -> Option<usize> {
-    let kept = |at: usize| {
-        let ours = &outcomes[at];
-        let named = |other: &&Outcome| other.cell == ours.cell;
-        let before = outcomes[..at].iter().filter(named).count();
-        repeated.iter().filter(named).nth(before).is_some_and(|again| ours.is_repeated_by(again))
-    };
-    (!repeated.is_empty()).then(|| (0..outcomes.len()).filter(|at| kept(*at)).count())
+    let kept =
+        |at: &usize| repetition(outcomes, *at, repeated).is_some_and(|again| outcomes[*at].is_repeated_by(again));
+    (!repeated.is_empty()).then(|| (0..outcomes.len()).filter(kept).count())
 }
 
 /// Returns the page.

@@ -44,14 +44,16 @@
 /*
  * It is none if it does not move either while the flow sends three quarters. That must take more than two packets out of the queue
  * also where others have most of the path: for four round trips, and longer where it has few packets. Not tried are: below eight
- * packets per round trip, where a queue hides behind two of them; from 64 on, where a stream sees its own queue; and a queue of more than
- * half a round trip, since the flow's window is that of the shorter path.
+ * packets per round trip, where a queue hides behind two of them; from 64 on with 5/8 of the capacity, where a stream sees its own queue
+ * (the least share that a congested stream reads is 3 % / (x3 - x2) = 0.31, whatever the true one is: 5/8 is twice that); and a queue of
+ * more than half a round trip, since the flow's window is that of the shorter path.
  */
 #define RAPID_DOUBT_KEEPS_Q16 (RAPID_ONE * 3 / 4)
 #define RAPID_DOUBT_TEST_ROUNDS 4
 #define RAPID_DOUBT_TEST_PACKETS 256
 #define RAPID_DOUBT_PACKETS 8
 #define RAPID_DOUBT_PACKETS_MANY 64
+#define RAPID_DOUBT_SHARE_Q16 (RAPID_ONE * 5 / 8)
 #define RAPID_DOUBT_TEST_PART 2
 
 /* What of it is no reason to hold back. */
@@ -135,14 +137,22 @@ RAPID_FN void rapid_end_trial(struct rapid *law)
 	law->envelope.doubts = 0;
 }
 
+/* Whether a stream of the flow shows its own queue: it has many packets and most of the capacity. */
+RAPID_FN int rapid_sees_itself(const struct rapid *law, u64 window)
+{
+	u64 least = rapid_scale(RAPID_INVERSE_ONE / rapid_max(law->flow.rate, 1), RAPID_DOUBT_SHARE_Q16);
+
+	return window >= RAPID_DOUBT_PACKETS_MANY && law->envelope.inverse >= least;
+}
+
 /*
  * A queue that does not move by two packets in eight round trips and nine streams, while the path seems to have room for 3 % more,
- * may be none: the path may have become longer. Then the law takes it as it is; but a flow of 8 to 64 packets per round trip, W with
- * the queue, first sends three quarters of its rate for 4 + 256 / W of the round trips without it. If the queue moves, it was one, and
+ * may be none: the path may have become longer. Then the law takes it as it is; but a flow that is not sure to see its own queue first
+ * sends three quarters of its rate for 4 + 256 / W of the round trips without it, W with the queue. If the queue moves, it was one, and
  * the rate is again what it was. Returns the target that is left.
  *
- * Why: a flow with a small part of the capacity and few packets sees room where there is none (envelope.h, RAPID_CONGESTED_Q16). Alone
- * beside constant traffic of 80 % of 50 Mbit/s it took its own queue for a longer path every few seconds, up to 77 ms in two minutes.
+ * Why: a flow with a small part of the capacity sees room where there is none (measure.h, RAPID_CONGESTED_Q16). Alone beside constant
+ * traffic of 80 % of 50 Mbit/s it took its own queue for a longer path every few seconds, up to 77 ms in two minutes.
  */
 RAPID_FN u64 rapid_doubt_base(struct rapid *law, const struct rapid_stream *s, u64 now, s64 alpha, u64 tolerated, u64 target)
 {
@@ -168,7 +178,7 @@ RAPID_FN u64 rapid_doubt_base(struct rapid *law, const struct rapid_stream *s, u
 		if (!RAPID_HAS(LONGER) || e->doubts < RAPID_DOUBT_STREAMS || since < RAPID_DOUBT_ROUNDS * law->flow.rtt_ns)
 			return target;
 		longer = e->queue_ns > law->flow.rtt_ns / RAPID_DOUBT_TEST_PART || window < RAPID_DOUBT_PACKETS ||
-			 window >= RAPID_DOUBT_PACKETS_MANY || !RAPID_HAS(STILL_TRIAL);
+			 rapid_sees_itself(law, window) || !RAPID_HAS(STILL_TRIAL);
 		e->doubt_since_ns = now;
 		law->doubt_rate = rapid_scale(law->flow.rate, RAPID_DOUBT_KEEPS_Q16);
 	}

@@ -25,7 +25,7 @@
 
 use crate::congestion::contract::{AckSample, Setup};
 use crate::congestion::rounds::{Backlog, VegasSamples};
-use crate::congestion::window::Window;
+use crate::congestion::window::{GROWTH, Window};
 use crate::congestion::window_based::{Law, State};
 use crate::settings::{Parameter, Parameters, SettingError, Settings};
 use crate::units::Time;
@@ -34,7 +34,7 @@ const GAMMA: Parameter<u32> =
     Parameter::new("gamma", 30, 1..=1_000_000, "queued packets from which the delay window shrinks");
 
 /// The settings.
-pub const PARAMETERS: Parameters = &[&GAMMA];
+pub const PARAMETERS: Parameters = &[&GAMMA, &GROWTH];
 
 /// Least window, in packets, with a delay window.
 const LOW_WINDOW: u32 = 41;

@@ -20,7 +20,7 @@
 //! 3. Windows above the last row keep its a = 72 and b = 0.09.
 
 use crate::congestion::contract::{AckSample, Setup};
-use crate::congestion::window::Window;
+use crate::congestion::window::{GROWTH, Window};
 use crate::congestion::window_based::{Law, State};
 use crate::settings::{Parameters, SettingError, Settings};
 use crate::units::Time;
@@ -41,6 +41,9 @@ const DECREASE: [u8; 72] = [
     33, 33, 32, 32, 31, 30, 30, 29, 28, 28, 27, 26, 26, 25, 24,
 ];
 
+/// The settings.
+pub const PARAMETERS: Parameters = &[&GROWTH];
+
 /// The law. See the file's head.
 #[derive(Clone, Debug)]
 pub struct HighSpeed {
@@ -49,7 +52,7 @@ pub struct HighSpeed {
 }
 
 impl Law for HighSpeed {
-    const PARAMETERS: Parameters = &[];
+    const PARAMETERS: Parameters = PARAMETERS;
 
     fn new(_setup: &Setup, _settings: &Settings) -> Result<HighSpeed, SettingError> {
         Ok(HighSpeed { row: 0 })

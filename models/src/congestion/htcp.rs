@@ -27,7 +27,7 @@
 //! Deviation from both: idle time does not count as time since the last loss. The law would leap after it.
 
 use crate::congestion::contract::{AckSample, Idle, Setup};
-use crate::congestion::window::Window;
+use crate::congestion::window::{GROWTH, Window};
 use crate::congestion::window_based::{Law, State};
 use crate::settings::{Parameter, Parameters, SettingError, Settings};
 use crate::units::{Span, Time};
@@ -38,7 +38,7 @@ const BANDWIDTH_SWITCH: Parameter<bool> =
     Parameter::switch("bandwidth_switch", true, "halve the window if throughput changed since the last loss");
 
 /// The settings.
-pub const PARAMETERS: Parameters = &[&RTT_SCALING, &BANDWIDTH_SWITCH];
+pub const PARAMETERS: Parameters = &[&RTT_SCALING, &BANDWIDTH_SWITCH, &GROWTH];
 
 /// One, in the unit of alpha and beta.
 const ONE: u64 = 128;
@@ -202,7 +202,7 @@ impl Law for Htcp {
             window.credit = 0;
             self.update_alpha(ack.now);
         } else {
-            window.credit = window.credit.saturating_add(acked);
+            window.credit = window.credit.saturating_add(ack.delivered);
         }
     }
 

@@ -24,7 +24,7 @@
 
 use crate::congestion::contract::{AckSample, Setup};
 use crate::congestion::rounds::Rounds;
-use crate::congestion::window::Window;
+use crate::congestion::window::{GROWTH, Window};
 use crate::congestion::window_based::{Law, State};
 use crate::settings::{Parameter, Parameters, SettingError, Settings};
 use crate::units::{Span, Time};
@@ -34,7 +34,7 @@ const WIN_THRESH: Parameter<u32> =
 const THETA: Parameter<u32> = Parameter::new("theta", 5, 1..=255, "rounds of low delay before the fastest growth");
 
 /// The settings.
-pub const PARAMETERS: Parameters = &[&WIN_THRESH, &THETA];
+pub const PARAMETERS: Parameters = &[&WIN_THRESH, &THETA, &GROWTH];
 
 /// One packet per window, in the unit of alpha.
 const ALPHA_ONE: u64 = 128;
@@ -149,12 +149,12 @@ impl Law for Illinois {
     }
 
     #[inline]
-    fn grow(&mut self, _ack: &AckSample<'_>, acked: u32, window: &mut Window) {
+    fn grow(&mut self, ack: &AckSample<'_>, acked: u32, window: &mut Window) {
         if window.in_slow_start() {
             window.slow_start(acked);
             return;
         }
-        window.credit = window.credit.saturating_add(acked);
+        window.credit = window.credit.saturating_add(ack.delivered);
         let steps = (u64::from(window.credit) * self.alpha / ALPHA_ONE) / u64::from(window.size);
         if steps > 0 {
             window.add(steps as u32);

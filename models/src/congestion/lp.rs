@@ -30,7 +30,7 @@
 //! 2. Stamps are wide enough. In Linux's 32 bits a smoothed delay above 2^29 ticks (six days) overflows.
 
 use crate::congestion::contract::{AckSample, Setup};
-use crate::congestion::window::Window;
+use crate::congestion::window::{GROWTH, Window};
 use crate::congestion::window_based::{Law, State};
 use crate::settings::{Parameter, Parameters, SettingError, Settings, any};
 use crate::units::{Span, Time};
@@ -43,7 +43,7 @@ const CLOCK_OFFSET: Parameter<Span> = Parameter::new(
 );
 
 /// The settings.
-pub const PARAMETERS: Parameters = &[&CLOCK_OFFSET];
+pub const PARAMETERS: Parameters = &[&CLOCK_OFFSET, &GROWTH];
 
 const TICK: Span = Span::from_millis(1);
 /// Share of the range of delays, in percent, above which others use the path.

@@ -7,6 +7,8 @@
 mod answered;
 mod contract;
 mod extremes;
+#[cfg(test)]
+mod growth_tests;
 mod registry;
 mod rounds;
 #[cfg(test)]

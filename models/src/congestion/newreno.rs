@@ -14,7 +14,7 @@
 //!                                                                RFC 5681 section 4.1, RFC 2861
 //! ```
 //!
-//! Growth counts bytes, not acknowledgments, so delayed acknowledgments do not slow it. After a timeout L is 1 until
+//! Growth counts bytes, not acknowledgments (unless `growth = "acknowledgments"`), so delayed acknowledgments do not slow it. After a timeout L is 1 until
 //! the episode ends (RFC 3465 section 2.3).
 //!
 //! Deviations:
@@ -28,7 +28,7 @@ use crate::congestion::answered::Answered;
 use crate::congestion::contract::{
     AckSample, Controller, Decision, Extras, Idle, Loss, Marked, Needs, Setup, Timeout, Undo,
 };
-use crate::congestion::window::Window;
+use crate::congestion::window::{GROWTH, PER_ACKNOWLEDGMENT, Window};
 use crate::settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
 use crate::units::{Ecn, Ratio, Time};
 
@@ -42,7 +42,7 @@ const ABC_LIMIT: Parameter<u32> = Parameter::new(
 );
 
 /// The settings.
-pub const PARAMETERS: Parameters = &[&BETA, &ABE, &ABC_LIMIT];
+pub const PARAMETERS: Parameters = &[&BETA, &ABE, &ABC_LIMIT, &GROWTH];
 
 /// The part of the window after a mark with `abe`: all but a fifth (RFC 8511, section 3.1).
 const ABE_BETA: Ratio = Ratio::of(2, 10).complement();
@@ -59,6 +59,8 @@ pub struct NewReno {
     /// Whether in an episode that began with a timeout.
     after_timeout: bool,
     abc_limit: u32,
+    /// Whether each acknowledgment counts as one packet.
+    per_acknowledgment: bool,
     beta: Ratio,
     /// The part of the window after a mark.
     mark_beta: Ratio,
@@ -77,6 +79,7 @@ impl NewReno {
             answered: Answered::No,
             after_timeout: false,
             abc_limit: ABC_LIMIT.read(settings)?,
+            per_acknowledgment: GROWTH.read(settings)? == PER_ACKNOWLEDGMENT,
             beta,
             mark_beta: if ABE.read(settings)? { ABE_BETA } else { beta },
             prior: None,
@@ -121,7 +124,7 @@ impl Controller for NewReno {
         if self.answered.holds_at(ack) || self.recovering || !ack.window_limited {
             return;
         }
-        self.grow(ack.cumulative);
+        self.grow(if self.per_acknowledgment { ack.cumulative.min(1) } else { ack.cumulative });
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {

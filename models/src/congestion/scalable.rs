@@ -17,7 +17,7 @@
 //!    the two are equal, and the reduction is 1/8 at every window.
 
 use crate::congestion::contract::{AckSample, Setup};
-use crate::congestion::window::Window;
+use crate::congestion::window::{GROWTH, Window};
 use crate::congestion::window_based::{Law, State};
 use crate::settings::{Parameters, SettingError, Settings};
 use crate::units::Time;
@@ -25,12 +25,15 @@ use crate::units::Time;
 /// Packets acknowledged per packet added: 1 / a.
 const PER_PACKET: u32 = 100;
 
+/// The settings.
+pub const PARAMETERS: Parameters = &[&GROWTH];
+
 /// The law. See the file's head.
 #[derive(Clone, Debug)]
 pub struct Scalable;
 
 impl Law for Scalable {
-    const PARAMETERS: Parameters = &[];
+    const PARAMETERS: Parameters = PARAMETERS;
 
     fn new(_setup: &Setup, _settings: &Settings) -> Result<Scalable, SettingError> {
         Ok(Scalable)

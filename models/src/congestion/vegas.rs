@@ -29,7 +29,7 @@
 
 use crate::congestion::contract::{AckSample, Setup};
 use crate::congestion::rounds::{Backlog, VegasSamples};
-use crate::congestion::window::Window;
+use crate::congestion::window::{GROWTH, Window};
 use crate::congestion::window_based::{Law, State};
 use crate::settings::{Parameter, Parameters, SettingError, Settings};
 use crate::units::Time;
@@ -39,7 +39,7 @@ const BETA: Parameter<u32> = Parameter::new("beta", 4, 0..=1_000_000, "queued pa
 const GAMMA: Parameter<u32> = Parameter::new("gamma", 1, 0..=1_000_000, "queued packets above which slow start ends");
 
 /// The settings.
-pub const PARAMETERS: Parameters = &[&ALPHA, &BETA, &GAMMA];
+pub const PARAMETERS: Parameters = &[&ALPHA, &BETA, &GAMMA, &GROWTH];
 
 /// Least window that the law sets.
 const MIN_WINDOW: u32 = 2;

@@ -24,7 +24,7 @@
 
 use crate::congestion::contract::{AckSample, Setup};
 use crate::congestion::rounds::proportion;
-use crate::congestion::window::Window;
+use crate::congestion::window::{GROWTH, Window};
 use crate::congestion::window_based::{Law, State};
 use crate::settings::{Parameters, SettingError, Settings};
 use crate::units::{Span, Time};
@@ -33,6 +33,9 @@ use crate::units::{Span, Time};
 const CONGESTED: u32 = 6;
 /// Fewest samples to judge by.
 const ENOUGH: u32 = 3;
+
+/// The settings.
+pub const PARAMETERS: Parameters = &[&GROWTH];
 
 /// The law. See the file's head.
 #[derive(Clone, Debug)]
@@ -63,7 +66,7 @@ impl Veno {
 }
 
 impl Law for Veno {
-    const PARAMETERS: Parameters = &[];
+    const PARAMETERS: Parameters = PARAMETERS;
 
     fn new(_setup: &Setup, _settings: &Settings) -> Result<Veno, SettingError> {
         Ok(Veno { base: Span::MAX, rtt: None, samples: 0, backlog: 0, every_other: true, open: true })

@@ -26,7 +26,7 @@
 //!    the undo restored.
 
 use crate::congestion::contract::{AckSample, Setup};
-use crate::congestion::window::Window;
+use crate::congestion::window::{GROWTH, Window};
 use crate::congestion::window_based::{Law, State};
 use crate::settings::{OneOf, Parameters, SettingError, Settings};
 use crate::units::{Span, Time};
@@ -35,7 +35,7 @@ const RECOVERY: OneOf =
     OneOf::new("recovery", &["estimate", "half"], "window during recovery, before the estimate applies");
 
 /// The settings.
-pub const PARAMETERS: Parameters = &[&RECOVERY];
+pub const PARAMETERS: Parameters = &[&RECOVERY, &GROWTH];
 
 /// Shortest time of a bandwidth sample.
 const MIN_SAMPLE: Span = Span::from_millis(50);

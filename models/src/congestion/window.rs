@@ -9,6 +9,19 @@
 //! ```
 
 use crate::congestion::contract::Idle;
+use crate::settings::OneOf;
+
+/// Linux below 4.0 calls a law once per acknowledgment, and the law adds as for one packet, whatever the acknowledgment covers
+/// (`tcp_slow_start` and `tcp_cong_avoid_ai` of 2.6.32 with `tcp_abc = 0`). Where a law of 2.6.32 counts packets itself, it does
+/// so here too: H-TCP, Illinois, and YeAH beyond Reno's growth.
+pub(crate) const GROWTH: OneOf = OneOf::new(
+    "growth",
+    &["packets", "acknowledgments"],
+    "what the window grows by: packets delivered, or acknowledgments",
+);
+
+/// The word of [`GROWTH`] that is not the default.
+pub(crate) const PER_ACKNOWLEDGMENT: &str = "acknowledgments";
 
 impl Idle {
     /// What is left of a window: half of it for each timeout that passed before the idle time ended, but not below the

@@ -5,7 +5,7 @@
 //!
 //! ```text
 //! acknowledgment:  the law measures; then, unless in recovery, and if the left edge moved and the window limits the
-//!                  flow, the law grows the window by the packets delivered
+//!                  flow, the law grows the window by the packets delivered (or by one, `growth = "acknowledgments"`)
 //! loss:            threshold = window = max(law, 2), once per episode; the host reduces towards it (RFC 6937)
 //! mark:            like an episode that begins and ends at once, once per window for marks and losses; then no growth for
 //!                  a round trip (RFC 3168, section 6.1.2)
@@ -24,7 +24,7 @@ use crate::congestion::answered::Answered;
 use crate::congestion::contract::{
     AckSample, Controller, Decision, Extras, Idle, Loss, Marked, Needs, Setup, Timeout, Undo,
 };
-use crate::congestion::window::Window;
+use crate::congestion::window::{GROWTH, PER_ACKNOWLEDGMENT, Window};
 use crate::settings::{Parameters, SettingError, Settings, check_names};
 use crate::units::{Ecn, Time};
 use core::fmt;
@@ -63,7 +63,7 @@ pub(crate) trait Law: Sized + Clone + fmt::Debug {
     /// Sees every acknowledgment, with the state before it.
     fn measure(&mut self, _ack: &AckSample<'_>, _state: State, _window: &mut Window) {}
 
-    /// Grows the window; `acked` packets were delivered.
+    /// Grows the window by `acked` packets: those delivered, or one ([`GROWTH`]).
     fn grow(&mut self, ack: &AckSample<'_>, acked: u32, window: &mut Window);
 
     /// Returns the threshold for entering `next`, recovery or loss.
@@ -87,6 +87,8 @@ pub struct WindowBased<L> {
     answered: Answered,
     /// State before the last reduction.
     prior: Option<Window>,
+    /// Whether each acknowledgment counts as one packet.
+    per_acknowledgment: bool,
     pub(crate) law: L,
 }
 
@@ -98,7 +100,8 @@ impl<L: Law> WindowBased<L> {
         check_names(settings, L::PARAMETERS)?;
         let law = L::new(setup, settings)?;
         let window = Window::new(law.initial_window(setup));
-        Ok(WindowBased { window, state: State::Open, answered: Answered::No, prior: None, law })
+        let per_acknowledgment = GROWTH.read(settings)? == PER_ACKNOWLEDGMENT;
+        Ok(WindowBased { window, state: State::Open, answered: Answered::No, prior: None, per_acknowledgment, law })
     }
 
     fn reduce(&mut self, next: State, now: Time) {
@@ -123,7 +126,8 @@ impl<L: Law> Controller for WindowBased<L> {
         }
         let held = self.answered.holds_at(ack);
         if !held && self.state != State::Recovery && ack.cumulative > 0 && ack.window_limited {
-            self.law.grow(ack, ack.delivered, &mut self.window);
+            let acked = if self.per_acknowledgment { ack.delivered.min(1) } else { ack.delivered };
+            self.law.grow(ack, acked, &mut self.window);
         }
     }
 

@@ -29,7 +29,7 @@
 
 use crate::congestion::contract::{AckSample, Setup};
 use crate::congestion::rounds::{Backlog, VegasSamples};
-use crate::congestion::window::Window;
+use crate::congestion::window::{GROWTH, Window};
 use crate::congestion::window_based::{Law, State};
 use crate::settings::{Parameters, SettingError, Settings};
 use crate::units::Time;
@@ -44,6 +44,9 @@ const COMPETITION: u32 = 16;
 const NO_COMPETITION: u32 = 50;
 /// Packets acknowledged per packet added in fast mode.
 const PER_PACKET: u32 = 100;
+
+/// The settings.
+pub const PARAMETERS: Parameters = &[&GROWTH];
 
 /// The law. See the file's head.
 #[derive(Clone, Debug)]
@@ -80,7 +83,7 @@ impl Yeah {
 }
 
 impl Law for Yeah {
-    const PARAMETERS: Parameters = &[];
+    const PARAMETERS: Parameters = PARAMETERS;
 
     fn new(_setup: &Setup, _settings: &Settings) -> Result<Yeah, SettingError> {
         Ok(Yeah { samples: VegasSamples::new(), queue: 0, slow_rounds: 0, fast_rounds: 0, reno: 2 })
@@ -94,9 +97,11 @@ impl Law for Yeah {
     #[inline]
     fn grow(&mut self, ack: &AckSample<'_>, acked: u32, window: &mut Window) {
         let left = window.slow_start(acked);
-        if left > 0 {
-            let per = if self.slow_rounds == 0 { window.size.min(PER_PACKET) } else { window.size };
-            window.increase(per, left);
+        if left > 0 && self.slow_rounds == 0 {
+            // As in Linux, its fast mode counts packets where `acked` counts acknowledgments.
+            window.increase(window.size.min(PER_PACKET), left + (ack.delivered - acked));
+        } else if left > 0 {
+            window.increase(window.size, left);
         }
         if let Some(Some(backlog)) = self.samples.end_of_round(ack) {
             self.judge(backlog, window);

@@ -287,8 +287,8 @@ impl Reading {
         self.too_close |= self.policer.too_close;
     }
 
-    /// A queue that stands still although there is room to drain it, and, of flows of 8 to 64 packets per round trip, also while the flow
-    /// sends three quarters, is a longer path.
+    /// A queue that stands still although there is room to drain it, and, of flows of 8 packets per round trip that have not both 64 and
+    /// 5/8 of the capacity, also while the flow sends three quarters, is a longer path.
     fn doubt_base(&mut self, now: f64, s: &Stream, alpha: f64, tolerated: f64, target: f64) -> f64 {
         if !self.above(self.queue, tolerated, tolerated)
             || (self.trial.is_none() && !self.above(alpha, 1.03, 1.0))
@@ -311,7 +311,7 @@ impl Reading {
             self.trial = Some(0.75 * self.rate);
             self.above(self.queue, self.rtt_min / 2.0, self.rtt_min)
                 || self.above(8.0, window, 8.0)
-                || !self.above(64.0, window, 64.0)
+                || (!self.above(64.0, window, 64.0) && !self.above(0.625, self.rate * self.k, 0.625))
         };
         if !longer {
             return self.trial.unwrap_or(target);

@@ -1,9 +1,10 @@
 //! Conclusions of a paper: its sentences, each with the statements and quantities that carry it.
 //!
-//! `paper.toml` names them. A conclusion is carried if all its evidence holds, carried in part if some does, else not carried.
+//! `paper.toml` names them. A conclusion is carried if all its evidence holds, not carried if none or not all of its decisive
+//! evidence does, else carried in part. A statement holds if it does in the stored run and in the repetition with other seeds.
 
 use crate::agreement::Agreement;
-use crate::papers::{Conclusion, Judged, Library, Paper, Shows, Stores};
+use crate::papers::{Conclusion, Judged, Library, Outcome, Paper, Shows, Stores};
 use serde::Serialize;
 
 /// Part of the pairs that must be in the printed order for a quantity to carry a conclusion by its order: nine of ten.
@@ -15,9 +16,9 @@ pub const IN_ORDER: f64 = 0.9;
 pub enum Carried {
     /// All its evidence holds.
     Carried,
-    /// Some does.
+    /// Some does, and all that is decisive.
     InPart,
-    /// None does.
+    /// None does, or not all that is decisive.
     Not,
 }
 
@@ -45,6 +46,8 @@ pub struct Judgement {
     pub carried: Carried,
     /// Pieces of evidence that hold, and all: statements and quantities.
     pub held: (usize, usize),
+    /// Pieces that hold by a bound that was chosen when our value was known.
+    pub after: usize,
     /// The figures that were asked.
     pub figures: Vec<String>,
 }
@@ -59,27 +62,39 @@ pub fn judge(library: &Library, stores: &Stores, agreements: &[Agreement]) -> Ve
 }
 
 fn judgement(paper: &str, conclusion: &Conclusion, stores: &Stores, agreements: &[Agreement]) -> Judgement {
-    let (mut held, mut figures) = (Vec::new(), Vec::new());
+    let (mut pieces, mut figures, mut refuted) = (Vec::new(), Vec::new(), false);
     for evidence in &conclusion.carried_by {
-        held.extend(weigh(&format!("{paper}/{}", evidence.figure), &evidence.shows, stores, agreements));
+        let found = weigh(&format!("{paper}/{}", evidence.figure), &evidence.shows, stores, agreements);
+        refuted |= evidence.decisive && found.iter().any(|piece| !piece.holds);
+        pieces.extend(found);
         if !figures.contains(&evidence.figure) {
             figures.push(evidence.figure.clone());
         }
     }
-    let holds = held.iter().filter(|held| **held).count();
-    let carried = match holds {
+    let held = pieces.iter().filter(|piece| piece.holds).count();
+    let carried = match held {
         0 => Carried::Not,
-        some if some == held.len() => Carried::Carried,
+        _ if refuted => Carried::Not,
+        some if some == pieces.len() => Carried::Carried,
         _ => Carried::InPart,
     };
     let (words, place) = (conclusion.words.trim().to_string(), conclusion.place.clone());
-    Judgement { paper: paper.to_string(), words, place, carried, held: (holds, held.len()), figures }
+    let after = pieces.iter().filter(|piece| piece.holds && piece.after_run).count();
+    Judgement { paper: paper.to_string(), words, place, carried, held: (held, pieces.len()), after, figures }
 }
 
-/// Which statements or quantities of a figure hold.
-fn weigh(figure: &str, shows: &Shows, stores: &Stores, agreements: &[Agreement]) -> Vec<bool> {
+/// One statement or quantity.
+struct Piece {
+    holds: bool,
+    /// Whether its bound was chosen when our value was known.
+    after_run: bool,
+}
+
+/// The statements or quantities of a figure.
+fn weigh(figure: &str, shows: &Shows, stores: &Stores, agreements: &[Agreement]) -> Vec<Piece> {
     let holds = |name: &String, is_held: &dyn Fn(&Agreement) -> bool| {
-        agreements.iter().any(|one| one.figure == figure && one.quantity == *name && is_held(one))
+        let holds = agreements.iter().any(|one| one.figure == figure && one.quantity == *name && is_held(one));
+        Piece { holds, after_run: false }
     };
     match shows {
         Shows::Statements(beginnings) => {
@@ -96,10 +111,22 @@ fn weigh(figure: &str, shows: &Shows, stores: &Stores, agreements: &[Agreement])
     }
 }
 
-/// Which statements that begin so hold; one that does not, if there are none.
-fn statements(figure: &str, beginning: &str, stores: &Stores) -> Vec<bool> {
-    let outcomes = stores.found.of(figure).iter();
-    let named = outcomes.filter(|one| one.published.is_none() && one.cell.starts_with(beginning));
-    let held: Vec<bool> = named.map(|one| one.verdict == Judged::Kept).collect();
-    if held.is_empty() { vec![false] } else { held }
+/// The statements that begin so; one that does not hold, if there are none.
+fn statements(figure: &str, beginning: &str, stores: &Stores) -> Vec<Piece> {
+    let outcomes = stores.found.of(figure);
+    let named = (0..outcomes.len())
+        .filter(|at| outcomes[*at].published.is_none() && outcomes[*at].cell.starts_with(beginning))
+        .map(|at| {
+            let again = repetition(outcomes, at, stores.repeated.of(figure));
+            let holds = [Some(&outcomes[at]), again].into_iter().flatten().all(|one| one.verdict == Judged::Kept);
+            Piece { holds, after_run: outcomes[at].is_after_run() }
+        });
+    let found: Vec<Piece> = named.collect();
+    if found.is_empty() { vec![Piece { holds: false, after_run: false }] } else { found }
+}
+
+/// The repetition of an outcome: of the same name; of several, of the same number.
+pub(crate) fn repetition<'a>(outcomes: &[Outcome], at: usize, repeated: &'a [Outcome]) -> Option<&'a Outcome> {
+    let before = outcomes[..at].iter().filter(|other| other.cell == outcomes[at].cell).count();
+    repeated.iter().filter(|other| other.cell == outcomes[at].cell).nth(before)
 }

@@ -45,6 +45,18 @@ pub fn of_pairs(quantity: &Quantity, compared: impl Fn(&Cell, &Cell) -> bool) ->
     order(&quantity.cells.iter().map(printed).collect::<Vec<_>>(), compared)
 }
 
+/// The order that the means of our columns alone have against the printed one: what is known of the columns, as of paths, and
+/// nothing of the rows, as of protocols.
+pub fn of_column_means(quantity: &Quantity) -> Order {
+    let mean = |column: &str| {
+        let of_column = quantity.cells.iter().filter(|cell| cell.column == column).filter_map(Cell::ours);
+        let ours: Vec<f64> = of_column.collect();
+        (!ours.is_empty()).then(|| ours.iter().sum::<f64>() / ours.len() as f64)
+    };
+    let of = |cell| Compared { cell, reference: cell.printed, other: mean(&cell.column) };
+    order(&quantity.cells.iter().map(of).collect::<Vec<_>>(), |_, _| true)
+}
+
 /// The order of the first repetition against that of the stored run, for all pairs; none if nothing was repeated.
 pub fn of_repetition(quantity: &Quantity) -> Option<Order> {
     let repeated = |cell: &'_ Cell| Some((*cell.runs.first()?, cell.logarithm(*cell.runs.get(1)?)));
@@ -109,6 +121,14 @@ mod tests {
     fn constant_scores_one_half() {
         let order = of_pairs(&table(&[(1.0, &[7.0]), (2.0, &[7.0]), (3.0, &[7.0])]), |_, _| true);
         assert_eq!(order.part(), Some(0.5));
+    }
+
+    /// Columns of 1, 2 and of 3, 4, and ours twice that, in the other order inside: four pairs across agree, two inside are equal.
+    #[test]
+    fn column_means_order_columns_and_no_row() {
+        let mut quantity = table(&[(1.0, &[4.0]), (2.0, &[2.0]), (3.0, &[8.0]), (4.0, &[6.0])]);
+        quantity.cells[2..].iter_mut().for_each(|cell| cell.column = "other".to_string());
+        assert_eq!(of_column_means(&quantity), Order { pairs: 6, agreeing: 5.0 });
     }
 
     #[test]

@@ -22,8 +22,9 @@ pub struct Agreements {
 /// What the columns mean.
 const LEGEND: &str = "\
 * **order**: of the pairs of cells that differ in print by more than 1 % and the last place, how many ours puts in the printed order.
-  Any constant scores 50 %. **in columns**: only pairs of one column, as of two protocols on one path. **again**: the same of a
-  repetition with other seeds against ours, about what a perfect reproduction would score.
+  Any constant scores 50 %. **in columns**: only pairs of one column, as of two protocols on one path. **columns**: what the
+  means of our columns alone would score. **again**: the order of a repetition with other seeds against ours, about what a perfect
+  reproduction would score.
 * **tau**: Kendall's tau-b. **interaction**: correlation of what the means of rows and columns leave, of logarithms.
 * **bias**: geometric mean of ours over print, with its 95 % interval. **limits**: factors between which 95 % of the cells lie.
 * **skill**: 1 is print, 0 the best constant, below 0 worse than that.
@@ -51,12 +52,16 @@ impl Agreements {
     pub fn headline(&self) -> String {
         let count = |carried: Carried| self.conclusions.iter().filter(|one| one.carried == carried).count();
         let all = self.order(|_| true);
+        let sum = |of: fn(&Agreement) -> Order| self.quantities.iter().map(of).fold(Order::default(), Order::plus);
+        let in_columns = sum(|one| one.order_in_columns);
+        let of_columns = sum(|one| one.order_of_column_means);
         let losses = self.order(|one| one.quantity.starts_with("Loss"));
         let throughputs = self.order(|one| one.quantity.starts_with("Throughput"));
         let parts: Vec<f64> = self.quantities.iter().filter_map(|one| one.order.part()).collect();
         format!(
             "**Of {} conclusions {} are carried, {} in part, {} not. Of {} pairs of printed cells, ours puts {} in the printed\n\
-             order: {} of throughputs, {} of losses; {} in the mean over {} quantities.**\n\n",
+             order: {} of throughputs, {} of losses; {} in the mean over {} quantities; {} of the pairs of one column. The means of our\n\
+             columns alone have {}.**\n\n",
             self.conclusions.len(),
             count(Carried::Carried),
             count(Carried::InPart),
@@ -67,41 +72,68 @@ impl Agreements {
             percent(losses.part()),
             percent((!parts.is_empty()).then(|| parts.iter().sum::<f64>() / parts.len() as f64)),
             parts.len(),
+            percent(in_columns.part()),
+            percent(of_columns.part()),
+        )
+    }
+
+    /// How many conclusions of each paper are carried, in part, not.
+    fn by_paper(&self) -> String {
+        let mut papers: Vec<&str> = self.conclusions.iter().map(|one| one.paper.as_str()).collect();
+        papers.dedup();
+        let of = |paper: &str| {
+            let count = |carried: Carried| {
+                self.conclusions.iter().filter(|one| one.paper == paper && one.carried == carried).count()
+            };
+            format!("{paper} {} / {} / {}", count(Carried::Carried), count(Carried::InPart), count(Carried::Not))
+        };
+        let counts: Vec<String> = papers.iter().map(|paper| of(paper)).collect();
+        format!(
+            "\n**held**: pieces of evidence that hold, in the stored run and in the repetition. **after**: those of them whose bound was\n\
+             chosen when our value was known. Carried, in part, not, by paper: {}.\n",
+            counts.join("; ")
         )
     }
 
     /// The conclusions of each paper, then the quantities.
     pub fn tables(&self) -> String {
         let mut out =
-            "## Conclusions\n\n| paper | conclusion | place | evidence | held | |\n|---|---|---|---|---|---|\n"
+            "## Conclusions\n\n| paper | conclusion | place | evidence | held | after | |\n|---|---|---|---|---|---|---|\n"
                 .to_string();
         for one in &self.conclusions {
             let (held, all) = one.held;
-            let (carried, figures) = (one.carried.word(), one.figures.join(", "));
+            let (carried, after, figures) = (one.carried.word(), one.after, one.figures.join(", "));
             let words = one.words.split_whitespace().collect::<Vec<_>>().join(" ");
-            _ = writeln!(out, "| {} | {words} | {} | {figures} | {held} / {all} | {carried} |", one.paper, one.place);
+            _ = writeln!(
+                out,
+                "| {} | {words} | {} | {figures} | {held} / {all} | {after} | {carried} |",
+                one.paper, one.place
+            );
         }
+        out.push_str(&self.by_paper());
         out.push_str("\n## Quantities\n\n");
         out.push_str(LEGEND);
         out.push_str(
-            "\n| figure | quantity | cells | order | pairs | in columns | again | tau | interaction | bias | limits | skill | noise | = / ? / ≠ |\n\
-             |---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
+            "\n| figure | quantity | cells | order | pairs | in columns | columns | again | tau | interaction | bias | limits | skill | noise | = / ? / ≠ |\n\
+             |---|---|---|---|---|---|---|---|---|---|---|---|---|---|---|\n",
         );
         for one in &self.quantities {
             _ = writeln!(out, "| {} |", row(one));
         }
         let all = self.order(|_| true);
         let columns = self.quantities.iter().map(|one| one.order_in_columns).fold(Order::default(), Order::plus);
+        let means = self.quantities.iter().map(|one| one.order_of_column_means).fold(Order::default(), Order::plus);
         let again = self.quantities.iter().filter_map(|one| one.order_again).fold(Order::default(), Order::plus);
         let cells =
             self.quantities.iter().filter_map(|one| one.equivalence).fold(Equivalence::default(), Equivalence::plus);
         let number: usize = self.quantities.iter().map(|one| one.cells).sum();
         _ = writeln!(
             out,
-            "| all | | {number} | {} | {} | {} | {} | | | | | | | {} |\n",
+            "| all | | {number} | {} | {} | {} | {} | {} | | | | | | | {} |\n",
             percent(all.part()),
             all.pairs,
             percent(columns.part()),
+            percent(means.part()),
             percent(again.part()),
             counts(Some(cells)),
         );
@@ -127,6 +159,7 @@ fn row(one: &Agreement) -> String {
         percent(one.order.part()),
         one.order.pairs.to_string(),
         percent(one.order_in_columns.part()),
+        percent(one.order_of_column_means.part()),
         percent(one.order_again.and_then(|order| order.part())),
         decimals(one.tau),
         decimals(one.interaction),

@@ -39,6 +39,9 @@ pub struct Evidence {
     /// What it shows.
     #[serde(flatten)]
     pub shows: Shows,
+    /// Whether the conclusion is not carried if some of it does not hold.
+    #[serde(default)]
+    pub decisive: bool,
 }
 
 /// What a figure shows for a conclusion.

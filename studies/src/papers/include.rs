@@ -44,6 +44,15 @@ fn controllers(settings: &Table, written: &Table, out: &mut Vec<String>) {
 fn complete(value: &mut Value, settings: &Table) {
     match value {
         Value::Array(items) => items.iter_mut().for_each(|item| complete(item, settings)),
+        // A controller by its name keeps it as its label.
+        Value::String(kind) => {
+            if let Some(Value::Table(known)) = settings.get(kind.as_str()) {
+                let mut table = known.clone();
+                table.insert("kind".into(), Value::String(kind.clone()));
+                table.insert("label".into(), Value::String(kind.clone()));
+                *value = Value::Table(table);
+            }
+        }
         Value::Table(table) => {
             let kind = table.get("kind").and_then(Value::as_str).unwrap_or_default();
             if let Some(Value::Table(known)) = settings.get(kind) {
@@ -51,7 +60,9 @@ fn complete(value: &mut Value, settings: &Table) {
                     table.entry(key.clone()).or_insert_with(|| value.clone());
                 }
             }
-            table.iter_mut().for_each(|(_, inner)| complete(inner, settings));
+            // The string of another key, as `case`, is no controller.
+            let inner = table.iter_mut().filter(|(key, value)| !value.is_str() || key.ends_with("controller"));
+            inner.for_each(|(_, inner)| complete(inner, settings));
         }
         _ => {}
     }
@@ -95,6 +106,21 @@ mod tests {
         assert_eq!(found.len(), 2, "{found:?}");
         assert_eq!(found[0], r#"flow.0.controller={ kind = "rapid-thesis", tau = "9 ms" }"#);
         assert!(found[1].starts_with("sweep.variant=") && found[1].contains(r#"tau = "9 ms""#), "{found:?}");
+    }
+
+    #[test]
+    fn named_controller_gets_settings_and_keeps_its_name() {
+        let shared = "[controllers.cubic]\nhystart = false\n";
+        let text = r#"
+            compare.controllers = ["rapid", "cubic"]
+            sweep.other = [{ case = "cubic", "flow.0.controller" = "cubic" }]
+        "#;
+        let cubic = r#"{ hystart = false, kind = "cubic", label = "cubic" }"#;
+        let expected = [
+            format!(r#"compare.controllers=["rapid", {cubic}]"#),
+            format!(r#"sweep.other=[{{ case = "cubic", "flow.0.controller" = {cubic} }}]"#),
+        ];
+        assert_eq!(changes(shared, text), Ok(expected.to_vec()));
     }
 
     #[test]

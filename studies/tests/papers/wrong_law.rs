@@ -57,6 +57,9 @@ fn skill(quantities: &[Quantity], name: &str) -> f64 {
     Size::of(&quantity.pairs()).and_then(|size| size.skill).expect("a skill")
 }
 
+/// What it shows is that the judge tells these laws apart, not that the published one is near print: its mean skill here is below
+/// that of a constant, zero.
+///
 /// A doubled cut loses less than print's law does, as ours loses more: so one quantity alone can favour it.
 #[test]
 fn wrong_law_has_less_skill_than_published_one() {
