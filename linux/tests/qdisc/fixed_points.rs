@@ -25,7 +25,8 @@ fn send(socket: &UdpSocket, rate: Rate, time: Duration) {
 }
 
 /// Nine loads between the least rate and the most. The law: n = q_max (r - mu_min) / (mu_max - mu_min), where the pacer's rate is
-/// what comes. It knows whole packets only: within one.
+/// what comes. It knows whole packets only, so each waits for ceil(n) - 1 of them (the paper's Theorem 1): the mean queue is up to a
+/// packet below n. At a whole n any mean within that packet is a rest, so these loads are half-way between two.
 #[test]
 fn at_nine_loads_the_queue_rests_within_a_packet_of_the_law() {
     let pair = Pair::new("rest");
@@ -34,14 +35,15 @@ fn at_nine_loads_the_queue_rests_within_a_packet_of_the_law() {
         let socket = socket();
         let mut rests = Vec::new();
         for tenth in 1..=9 {
-            let rate =
-                Rate::from_bps(PACER.rate_min.bps() + (PACER.rate_max.bps() - PACER.rate_min.bps()) * tenth / 10);
+            let halves = 2 * PACER.q_max.get() * tenth / 10 + 1;
+            let range = PACER.rate_max.bps() - PACER.rate_min.bps();
+            let rate = Rate::from_bps(PACER.rate_min.bps() + range * halves / (2 * PACER.q_max.get()));
             send(&socket, rate, SETTLES);
             let before = queue();
             send(&socket, rate, MEASURED);
             let after = queue();
             let found = (after.area - before.area) as f64 / (after.changed_ns - before.changed_ns) as f64;
-            let law = PACER.q_max.get() as f64 * tenth as f64 / 10.0;
+            let law = halves as f64 / 2.0;
             println!("{rate}: {found:.2} packets wait, law {law:.2}");
             rests.push((found, law));
         }
