@@ -2,8 +2,9 @@
 //!
 //! This program builds the test programs, puts them into a machine with Debian's kernel 6.1 (`setup.sh test` downloads
 //! it), and runs each test in a copy of that machine; those of queue disciplines have a machine with 7.3. There they are root, and
-//! only instructions advance the clock: a busy machine makes them slower, and changes nothing else. Without the emulator or the kernel everything is skipped with a
-//! message, and fails with `CI=true`. This program is also the machine's first process. Each test's output is stored in
+//! only instructions advance the clock: a busy machine makes them slower, and changes nothing else. Without the emulator or the
+//! kernel everything is skipped with a message, and fails with `CI=true`; without 7.3 those of queue disciplines are skipped.
+//! This program is also the machine's first process. Each test's output is stored in
 //! `target/tmp/said`. A test that takes minutes of the machine's time reports each. The summary lists the tests that took most
 //! processor time.
 //!

@@ -33,6 +33,8 @@ const LEGEND: &str = "\
   `papers/repeated.ndjson`). A published table is one run: a perfect reproduction would match about as many.
 * **statements**: statements of the paper and orders of rows that hold, of all. **after**: how many of their bounds were chosen when
   our value was known.
+* Fitted to printed cells, with the cells named in each figure: the buffer and the packets of an acknowledgment (table 8.5), alpha
+  (9.1), exact gaps (8.1). What agrees there by the fit is no evidence.
 ";
 
 /// Digits of our values.

@@ -31,6 +31,9 @@ fn controllers(settings: &Table, written: &Table, out: &mut Vec<String>) {
         let entries = written.get(table).and_then(Value::as_table).into_iter().flatten();
         entries.filter(|(key, _)| !key.contains('.')).map(move |(key, value)| (format!("{table}.{key}"), value))
     };
+    // A name that the cases of a sweep replace gets no settings.
+    let sweep = written.get("sweep").map_or(String::new(), Value::to_string);
+    let flows = flows.filter(|(path, value)| !(value.is_str() && sweep.contains(path.as_str())));
     for (path, value) in flows.chain(inside("compare")).chain(inside("sweep")) {
         let mut with = value.clone();
         complete(&mut with, settings);
