@@ -9,7 +9,7 @@ BIN := target/release/packetscale
 TARGET := $(or $(CARGO_TARGET_DIR),target)
 
 # Programs of tests that linux/tests/in_a_machine.rs runs on a kernel of its own. A plain `cargo test` leaves them to it.
-IN_A_MACHINE := lab killed stamps tcp in_real_time probed carried
+IN_A_MACHINE := lab killed stamps tcp qdisc in_real_time probed carried paced
 
 .PHONY: help demo check test test-long bench fuzz lint book setup-build setup-test setup-book clean
 
