@@ -26,22 +26,28 @@ pub(crate) fn expectations(
             None => BTreeMap::new(),
         };
         let (at_least, at_most) = (bound(&mut fields, "at_least")?, bound(&mut fields, "at_most")?);
-        if at_least.is_none() && at_most.is_none() {
-            return Err(fields.refuse("metric", "no bound", "\"at_least\", \"at_most\" or both"));
-        }
-        if let (Some(least), Some(most)) = (at_least, at_most)
-            && least > most
-        {
-            let found = format!("{least} above at_most = {most}");
-            return Err(fields.refuse("at_least", found, "no more than \"at_most\""));
-        }
+        let refused = unusable(&fields, at_least, at_most);
         let why_key = fields.key("why");
         let why =
             fields.get("why").map(|words| text(words, &why_key, "the source of the bound, as text")).transpose()?;
+        // A mistyped bound is an unknown key first.
         fields.finish()?;
+        refused.map_or(Ok(()), Err)?;
         expectations.push(Expectation { metric, conditions, at_least, at_most, why: why.unwrap_or_default() });
     }
     Ok(expectations)
+}
+
+/// Bounds that are missing or exclude each other.
+fn unusable(fields: &Fields<'_>, at_least: Option<f64>, at_most: Option<f64>) -> Option<ScenarioError> {
+    match (at_least, at_most) {
+        (None, None) => Some(fields.refuse("metric", "no bound", "\"at_least\", \"at_most\" or both")),
+        (Some(least), Some(most)) if least > most => {
+            let found = format!("{least} above at_most = {most}");
+            Some(fields.refuse("at_least", found, "no more than \"at_most\""))
+        }
+        _ => None,
+    }
 }
 
 fn metric(fields: &mut Fields<'_>) -> Result<String, ScenarioError> {

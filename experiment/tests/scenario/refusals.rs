@@ -117,6 +117,8 @@ fn a_controller_compared_with_itself_is_refused() {
 fn an_unknown_key_is_named_before_one_that_is_missing() {
     for (right, wrong, message) in [
         ("delay = \"15 ms\"", "rtt = \"15 ms\"", "7: path.rtt: found an unknown key"),
+        ("at_least = 0.9", "at_leest = 0.9", "24: expect.0.at_leest: found an unknown key"),
+        ("at_least = 0.9", "", "22: expect.0.metric: found no bound"),
         ("delay = \"15 ms\"", "", "5: path.delay: found nothing; expected a time like \"30 ms\""),
         (
             "controller = \"rapid\"\nrtt",
