@@ -73,8 +73,7 @@ fn judgement(paper: &str, conclusion: &Conclusion, stores: &Stores, agreements: 
     }
     let held = pieces.iter().filter(|piece| piece.holds).count();
     let carried = match held {
-        0 => Carried::Not,
-        _ if refuted => Carried::Not,
+        none if refuted || none == 0 => Carried::Not,
         some if some == pieces.len() => Carried::Carried,
         _ => Carried::InPart,
     };

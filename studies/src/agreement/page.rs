@@ -42,38 +42,42 @@ impl Agreements {
         Ok(Agreements { conclusions: conclusion::judge(library, stores, &quantities), quantities })
     }
 
-    /// Order over the quantities that are `counted`.
-    fn order(&self, counted: impl Fn(&Agreement) -> bool) -> Order {
-        let of = |agreement: &Agreement| agreement.order;
-        self.quantities.iter().filter(|one| counted(one)).map(of).fold(Order::default(), Order::plus)
+    /// The sum of these orders of all quantities.
+    fn sum(&self, of: impl Fn(&Agreement) -> Option<Order>) -> Order {
+        self.quantities.iter().filter_map(of).fold(Order::default(), Order::plus)
+    }
+
+    /// The order of the quantities whose names begin so.
+    fn named(&self, beginning: &str) -> Order {
+        self.sum(|one| one.quantity.starts_with(beginning).then_some(one.order))
+    }
+
+    /// How many conclusions, of one paper or of all, came to this.
+    fn count(&self, carried: Carried, paper: Option<&str>) -> usize {
+        let asked = |one: &&Judgement| one.carried == carried && paper.is_none_or(|paper| one.paper == paper);
+        self.conclusions.iter().filter(asked).count()
     }
 
     /// The result in two sentences.
     pub fn headline(&self) -> String {
-        let count = |carried: Carried| self.conclusions.iter().filter(|one| one.carried == carried).count();
-        let all = self.order(|_| true);
-        let sum = |of: fn(&Agreement) -> Order| self.quantities.iter().map(of).fold(Order::default(), Order::plus);
-        let in_columns = sum(|one| one.order_in_columns);
-        let of_columns = sum(|one| one.order_of_column_means);
-        let losses = self.order(|one| one.quantity.starts_with("Loss"));
-        let throughputs = self.order(|one| one.quantity.starts_with("Throughput"));
+        let all = self.sum(|one| Some(one.order));
         let parts: Vec<f64> = self.quantities.iter().filter_map(|one| one.order.part()).collect();
         format!(
             "**Of {} conclusions {} are carried, {} in part, {} not. Of {} pairs of printed cells, ours puts {} in the printed\n\
              order: {} of throughputs, {} of losses; {} in the mean over {} quantities; {} of the pairs of one column. The means of our\n\
              columns alone have {}.**\n\n",
             self.conclusions.len(),
-            count(Carried::Carried),
-            count(Carried::InPart),
-            count(Carried::Not),
+            self.count(Carried::Carried, None),
+            self.count(Carried::InPart, None),
+            self.count(Carried::Not, None),
             all.pairs,
             percent(all.part()),
-            percent(throughputs.part()),
-            percent(losses.part()),
+            percent(self.named("Throughput").part()),
+            percent(self.named("Loss").part()),
             percent((!parts.is_empty()).then(|| parts.iter().sum::<f64>() / parts.len() as f64)),
             parts.len(),
-            percent(in_columns.part()),
-            percent(of_columns.part()),
+            percent(self.sum(|one| Some(one.order_in_columns)).part()),
+            percent(self.sum(|one| Some(one.order_of_column_means)).part()),
         )
     }
 
@@ -82,9 +86,7 @@ impl Agreements {
         let mut papers: Vec<&str> = self.conclusions.iter().map(|one| one.paper.as_str()).collect();
         papers.dedup();
         let of = |paper: &str| {
-            let count = |carried: Carried| {
-                self.conclusions.iter().filter(|one| one.paper == paper && one.carried == carried).count()
-            };
+            let count = |carried| self.count(carried, Some(paper));
             format!("{paper} {} / {} / {}", count(Carried::Carried), count(Carried::InPart), count(Carried::Not))
         };
         let counts: Vec<String> = papers.iter().map(|paper| of(paper)).collect();
@@ -120,10 +122,7 @@ impl Agreements {
         for one in &self.quantities {
             _ = writeln!(out, "| {} |", row(one));
         }
-        let all = self.order(|_| true);
-        let columns = self.quantities.iter().map(|one| one.order_in_columns).fold(Order::default(), Order::plus);
-        let means = self.quantities.iter().map(|one| one.order_of_column_means).fold(Order::default(), Order::plus);
-        let again = self.quantities.iter().filter_map(|one| one.order_again).fold(Order::default(), Order::plus);
+        let all = self.sum(|one| Some(one.order));
         let cells =
             self.quantities.iter().filter_map(|one| one.equivalence).fold(Equivalence::default(), Equivalence::plus);
         let number: usize = self.quantities.iter().map(|one| one.cells).sum();
@@ -132,9 +131,9 @@ impl Agreements {
             "| all | | {number} | {} | {} | {} | {} | {} | | | | | | | {} |\n",
             percent(all.part()),
             all.pairs,
-            percent(columns.part()),
-            percent(means.part()),
-            percent(again.part()),
+            percent(self.sum(|one| Some(one.order_in_columns)).part()),
+            percent(self.sum(|one| Some(one.order_of_column_means)).part()),
+            percent(self.sum(|one| one.order_again).part()),
             counts(Some(cells)),
         );
         out
