@@ -14,8 +14,8 @@
 //!                                                                RFC 5681 section 4.1, RFC 2861
 //! ```
 //!
-//! Growth counts bytes, not acknowledgments (unless `growth = "acknowledgments"`), so delayed acknowledgments do not slow it. After a timeout L is 1 until
-//! the episode ends (RFC 3465 section 2.3).
+//! Growth counts bytes, not acknowledgments (unless `growth = "acknowledgments"`), so delayed acknowledgments do not
+//! slow it. After a timeout L is 1 until the episode ends (RFC 3465 section 2.3).
 //!
 //! Deviations:
 //! 1. The window is reduced, not the flight size (RFC 5681, equation 4), as in Linux. Equation 4 guards against a
@@ -28,7 +28,7 @@ use crate::congestion::answered::Answered;
 use crate::congestion::contract::{
     AckSample, Controller, Decision, Extras, Idle, Loss, Marked, Needs, Setup, Timeout, Undo,
 };
-use crate::congestion::window::{GROWTH, PER_ACKNOWLEDGMENT, Window};
+use crate::congestion::window::{GROWTH, Growth, Window};
 use crate::settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
 use crate::units::{Ecn, Ratio, Time};
 
@@ -59,8 +59,7 @@ pub struct NewReno {
     /// Whether in an episode that began with a timeout.
     after_timeout: bool,
     abc_limit: u32,
-    /// Whether each acknowledgment counts as one packet.
-    per_acknowledgment: bool,
+    growth: Growth,
     beta: Ratio,
     /// The part of the window after a mark.
     mark_beta: Ratio,
@@ -79,7 +78,7 @@ impl NewReno {
             answered: Answered::No,
             after_timeout: false,
             abc_limit: ABC_LIMIT.read(settings)?,
-            per_acknowledgment: GROWTH.read(settings)? == PER_ACKNOWLEDGMENT,
+            growth: Growth::read(settings)?,
             beta,
             mark_beta: if ABE.read(settings)? { ABE_BETA } else { beta },
             prior: None,
@@ -124,7 +123,7 @@ impl Controller for NewReno {
         if self.answered.holds_at(ack) || self.recovering || !ack.window_limited {
             return;
         }
-        self.grow(if self.per_acknowledgment { ack.cumulative.min(1) } else { ack.cumulative });
+        self.grow(self.growth.counted(ack.cumulative));
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {

@@ -9,7 +9,7 @@
 //! ```
 
 use crate::congestion::contract::Idle;
-use crate::settings::OneOf;
+use crate::settings::{OneOf, SettingError, Settings};
 
 /// Linux below 4.0 calls a law once per acknowledgment, and the law adds as for one packet, whatever the acknowledgment covers
 /// (`tcp_slow_start` and `tcp_cong_avoid_ai` of 2.6.32 with `tcp_abc = 0`). Where a law of 2.6.32 counts packets itself, it does
@@ -22,6 +22,24 @@ pub(crate) const GROWTH: OneOf = OneOf::new(
 
 /// The word of [`GROWTH`] that is not the default.
 pub(crate) const PER_ACKNOWLEDGMENT: &str = "acknowledgments";
+
+/// What the window grows by: [`GROWTH`] as it is set.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Growth {
+    per_acknowledgment: bool,
+}
+
+impl Growth {
+    pub fn read(settings: &Settings) -> Result<Growth, SettingError> {
+        Ok(Growth { per_acknowledgment: GROWTH.read(settings)? == PER_ACKNOWLEDGMENT })
+    }
+
+    /// The packets that an acknowledgment of this many counts as.
+    #[inline]
+    pub fn counted(self, packets: u32) -> u32 {
+        if self.per_acknowledgment { packets.min(1) } else { packets }
+    }
+}
 
 impl Idle {
     /// What is left of a window: half of it for each timeout that passed before the idle time ended, but not below the

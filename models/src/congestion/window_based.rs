@@ -24,7 +24,7 @@ use crate::congestion::answered::Answered;
 use crate::congestion::contract::{
     AckSample, Controller, Decision, Extras, Idle, Loss, Marked, Needs, Setup, Timeout, Undo,
 };
-use crate::congestion::window::{GROWTH, PER_ACKNOWLEDGMENT, Window};
+use crate::congestion::window::{Growth, Window};
 use crate::settings::{Parameters, SettingError, Settings, check_names};
 use crate::units::{Ecn, Time};
 use core::fmt;
@@ -63,7 +63,7 @@ pub(crate) trait Law: Sized + Clone + fmt::Debug {
     /// Sees every acknowledgment, with the state before it.
     fn measure(&mut self, _ack: &AckSample<'_>, _state: State, _window: &mut Window) {}
 
-    /// Grows the window by `acked` packets: those delivered, or one ([`GROWTH`]).
+    /// Grows the window by `acked` packets: those delivered, or one ([`Growth`]).
     fn grow(&mut self, ack: &AckSample<'_>, acked: u32, window: &mut Window);
 
     /// Returns the threshold for entering `next`, recovery or loss.
@@ -87,8 +87,7 @@ pub struct WindowBased<L> {
     answered: Answered,
     /// State before the last reduction.
     prior: Option<Window>,
-    /// Whether each acknowledgment counts as one packet.
-    per_acknowledgment: bool,
+    growth: Growth,
     pub(crate) law: L,
 }
 
@@ -100,8 +99,8 @@ impl<L: Law> WindowBased<L> {
         check_names(settings, L::PARAMETERS)?;
         let law = L::new(setup, settings)?;
         let window = Window::new(law.initial_window(setup));
-        let per_acknowledgment = GROWTH.read(settings)? == PER_ACKNOWLEDGMENT;
-        Ok(WindowBased { window, state: State::Open, answered: Answered::No, prior: None, per_acknowledgment, law })
+        let growth = Growth::read(settings)?;
+        Ok(WindowBased { window, state: State::Open, answered: Answered::No, prior: None, growth, law })
     }
 
     fn reduce(&mut self, next: State, now: Time) {
@@ -126,8 +125,7 @@ impl<L: Law> Controller for WindowBased<L> {
         }
         let held = self.answered.holds_at(ack);
         if !held && self.state != State::Recovery && ack.cumulative > 0 && ack.window_limited {
-            let acked = if self.per_acknowledgment { ack.delivered.min(1) } else { ack.delivered };
-            self.law.grow(ack, acked, &mut self.window);
+            self.law.grow(ack, self.growth.counted(ack.delivered), &mut self.window);
         }
     }
 
