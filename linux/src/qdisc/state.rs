@@ -3,10 +3,9 @@
 use crate::qdisc::Qlbp;
 use crate::tcp::objects::failed;
 use crate::tcp::wire::{Plain, value_of};
-use crate::tcp::{Error, machine, pins};
+use crate::tcp::{Error, machine, namespaces, pins};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use std::ffi::{CStr, CString};
-use std::os::unix::fs::MetadataExt;
+use std::ffi::CStr;
 
 pub const QUEUES: &str = "queues";
 pub const SETTINGS: &str = "settings";
@@ -97,13 +96,8 @@ impl Settings {
 impl Place {
     /// The device of this name, in the network namespace of this thread.
     pub fn of(device: &str) -> Result<Place, Error> {
-        let name =
-            CString::new(device).map_err(|_| Error::Input(format!("--device: found {device:?}; expected a name")))?;
-        // SAFETY: a string that ends with zero.
-        match unsafe { nix::libc::if_nametoindex(name.as_ptr()) } {
-            0 => Err(Error::Input(format!("--device: found {device}; expected a network device of this machine"))),
-            device => Ok(Place { netns: netns()?, device }),
-        }
+        let unknown = |_| Error::Input(format!("--device: found {device}; expected a network device of this machine"));
+        Ok(Place { device: nix::net::if_::if_nametoindex(device).map_err(unknown)?, netns: netns()? })
     }
 
     /// The name of the device, in this network namespace.
@@ -120,10 +114,8 @@ impl Place {
 }
 
 fn netns() -> Result<u32, Error> {
-    const HERE: &str = "/proc/thread-self/ns/net";
-    let found = std::fs::metadata(HERE).map_err(|error| Error::machine(HERE, error))?;
     // The kernel's own field has 32 bits.
-    Ok(found.ino() as u32)
+    Ok(namespaces::number()? as u32)
 }
 
 /// Opens a map of the load, among the pins.

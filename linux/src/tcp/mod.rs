@@ -15,7 +15,7 @@ mod loader;
 mod log;
 mod lost;
 pub(crate) mod machine;
-mod namespaces;
+pub(crate) mod namespaces;
 pub(crate) mod objects;
 mod options;
 pub(crate) mod pins;

@@ -22,8 +22,12 @@ pub struct Identity {
 
 /// The namespace of this thread.
 pub fn here() -> Result<Identity, Error> {
-    let number = fs::metadata(HERE).map_err(|error| Error::machine(HERE, error))?.ino();
-    Ok(Identity { cookie: cookie()?, number })
+    Ok(Identity { cookie: cookie()?, number: number()? })
+}
+
+/// Inode number of the namespace of this thread.
+pub fn number() -> Result<u64, Error> {
+    Ok(fs::metadata(HERE).map_err(|error| Error::machine(HERE, error))?.ino())
 }
 
 fn cookie() -> Result<u64, Error> {
